@@ -259,11 +259,12 @@ struct Offence {
 };
 
 TEST_F(Strangers, GivenAttachedClientThatBreaksARuleThenItsSessionEndsWithTheReason) {
+  constexpr ObjectId kNew = 9;
   const std::vector<Offence> offences{
       {"no msgpack", [](Client& c) { send_frames(c.commands, {"\xc1"}); }, "msgpack"},
       {"cut off",
        [](Client& c) {
-         send_frames(c.commands, {records_of(CreateBuffer{9, kContext, kReadWrite, 64}).substr(0, 4)});
+         send_frames(c.commands, {records_of(CreateBuffer{kNew, kContext, kReadWrite, 64}).substr(0, 4)});
        },
        "msgpack"},
       {"unknown number", [](Client& c) { send_frames(c.commands, {std::string("\x92\xcd\x03\xe7\x00", 5)}); },
@@ -282,7 +283,7 @@ TEST_F(Strangers, GivenAttachedClientThatBreaksARuleThenItsSessionEndsWithTheRea
        "fields"},
       {"unknown queue", [](Client& c) { c.send(Marker{command(1, 0, {}, 77)}); }, "queue 77"},
       {"unknown buffer", [](Client& c) { c.send(ReadBuffer{command(1), 0, 77, 0, 4}); }, "77"},
-      {"unknown device", [](Client& c) { c.send(CreateQueue{9, kContext, 55, 0}); }, "device 55"},
+      {"unknown device", [](Client& c) { c.send(CreateQueue{kNew, kContext, 55, 0}); }, "device 55"},
       {"unknown event", [](Client& c) { c.send(Marker{command(1, 0, {123})}); }, "event 123"},
       {"id used twice", [](Client& c) { c.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64}); },
        "exists already"},
@@ -312,11 +313,12 @@ TEST_F(Strangers, GivenAttachedClientThatBreaksARuleThenItsSessionEndsWithTheRea
        [](Client& c) { c.send(RunKernel{command(1), kKernel, {}, {}, {64}, {8}, {}, {0, 4, 16}}); },
        "work-groups"},
       {"an address within a page",
-       [](Client& c) { c.send(CreateBuffer{9, kContext, kReadWrite, 64, 0x1234'0000'0008}); }, "address"},
+       [](Client& c) { c.send(CreateBuffer{kNew, kContext, kReadWrite, 64, 0x1234'0000'0008}); }, "address"},
       {"an address that overflows",
-       [](Client& c) { c.send(CreateBuffer{9, kContext, kReadWrite, 1ULL << 13, ~0ULL << 12}); }, "address"},
+       [](Client& c) { c.send(CreateBuffer{kNew, kContext, kReadWrite, 1ULL << 13, ~0ULL << 12}); },
+       "address"},
       {"a sparse buffer where the driver has none",
-       [](Client& c) { c.send(CreateBuffer{9, kContext, kReadWrite, 64, 0, 0, true}); }, "sparse"},
+       [](Client& c) { c.send(CreateBuffer{kNew, kContext, kReadWrite, 64, 0, 0, true}); }, "sparse"},
       {"a buffer trimmed that is not sparse", [](Client& c) { c.send(TrimBuffer{kBuffer, {}}); }, "sparse"},
       {"a peer in a file", [](Client& c) { c.send(ConnectPeer{1, "ipc:///tmp/clique-test", {}, ""}); },
        "'ipc:///tmp/clique-test'"},
@@ -337,7 +339,7 @@ TEST_F(Strangers, GivenAttachedClientThatBreaksARuleThenItsSessionEndsWithTheRea
        },
        "1048576 commands"},
       {"unknown peer", [](Client& c) { c.send(NotifyPeer{1, 9}); }, "peer 9"},
-      {"released twice", [](Client& c) { c.send(Release{{5, 5}, {}}); }, "5"},
+      {"released twice", [](Client& c) { c.send(Release{{kBuffer, kBuffer}, {}}); }, "5"},
       {"attached twice", [](Client& c) { c.send(Attach{}); }, "4 is unknown"},
   };
   for (const Offence& offence : offences) {

@@ -30,11 +30,10 @@
 #include "tests/fuzz/incoming.hpp"
 #include "tests/unit/icd/remote/fakes.hpp"
 
+namespace clique::fuzz::target_client {
 namespace {
 
-using namespace clique;
 using namespace clique::icd;
-using namespace clique::fuzz;
 
 constexpr std::size_t kMostBatches = 32;
 /// Bytes that the application reads, between bytes that are its own.
@@ -254,9 +253,7 @@ protocol::PeerData part(protocol::CommandId transfer, std::uint64_t offset, std:
   return {transfer, offset, 0, {std::span(ones).first(size), nullptr}};
 }
 
-}  // namespace
-
-std::vector<std::string> clique::fuzz::seeds() {
+std::vector<std::string> seeds() {
   using namespace protocol;
   std::vector<std::string> all;
   const auto one = [&](const Batch& batch) {
@@ -300,7 +297,7 @@ std::vector<std::string> clique::fuzz::seeds() {
   return all;
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
   FakeSession session;
   try {
@@ -313,7 +310,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         session.take(protocol::WorkerMessages{}, batch);
     }
   } catch (const protocol::DecodeError&) {
-    return 0;
+    return;
   }
-  return 0;
 }
+
+const Registration kTarget{"client", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_client

@@ -7,11 +7,10 @@
 #include "tests/fuzz/filler.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
+namespace clique::fuzz::target_compiler_messages {
 namespace {
 
-using namespace clique;
 using namespace clique::daemon::compiler;
-using namespace clique::fuzz;
 
 template <typename T>
 std::string record_of(const T& value) {
@@ -32,9 +31,7 @@ void read(std::span<const std::uint8_t> record) {
   }
 }
 
-}  // namespace
-
-std::vector<std::string> clique::fuzz::seeds() {
+std::vector<std::string> seeds() {
   auto result = filled<Result>();
   ProgramBinary binary;
   binary.type = CL_PROGRAM_BINARY_TYPE_LIBRARY;
@@ -42,8 +39,12 @@ std::vector<std::string> clique::fuzz::seeds() {
   return {record_of(filled<Request>()), record_of(Request()), record_of(result), record_of(Result())};
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   read<Request>({data, size});
   read<Result>({data, size});
-  return 0;
 }
+
+const Registration kTarget{"compiler_messages", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_compiler_messages

@@ -12,11 +12,10 @@
 #include "tests/fuzz/filler.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
+namespace clique::fuzz::target_control {
 namespace {
 
-using namespace clique;
 using namespace clique::daemon;
-using namespace clique::fuzz;
 
 /// The packet that a message travels in.
 template <typename T>
@@ -62,9 +61,7 @@ void read_line(std::string_view line) {
           "an object names its worker");
 }
 
-}  // namespace
-
-std::vector<std::string> clique::fuzz::seeds() {
+std::vector<std::string> seeds() {
   const protocol::Bytes answer = to_bytes(filled<DialAnswer>());
   return {
       packet_of(filled<protocol::DeviceDescription>()),
@@ -82,7 +79,7 @@ std::vector<std::string> clique::fuzz::seeds() {
       packet_of(std::string("no driver"))};
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   const auto packet = std::as_bytes(std::span(data, size));
   run([&] { parse_worker(packet); });
   run([&] { parse_platforms(packet); });
@@ -117,5 +114,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Notice again = parse_notice(bytes_of(packet_of(notice)));
     require(again.fields() == notice.fields(), "a notice is the same after a round trip");
   });
-  return 0;
 }
+
+const Registration kTarget{"control", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_control

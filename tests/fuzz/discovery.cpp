@@ -7,10 +7,8 @@
 #include "icd/common/node_address.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
+namespace clique::fuzz::target_discovery {
 namespace {
-
-using namespace clique;
-using namespace clique::fuzz;
 
 /// A user who knows the nodes of one domain.
 const icd::SecuritySettings& settings() {
@@ -43,13 +41,11 @@ std::string answer_of(std::string_view host, std::string_view domain) {
   return answer + std::string("\0\1\0\0\x1e\xd2", 6) + target;
 }
 
-}  // namespace
-
-std::vector<std::string> clique::fuzz::seeds() {
+std::vector<std::string> seeds() {
   return {answer_of("alpha", "example"), answer_of("alpha", "elsewhere"), answer_of("alpha", "exa;mple")};
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   std::vector<icd::Announced> announced;
   try {
     announced = icd::parse_srv(data, size);
@@ -61,5 +57,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check(found.nodes);
   check(found.strangers);
   require(found.nodes.size() + found.strangers.size() <= announced.size(), "no node is invented");
-  return 0;
 }
+
+const Registration kTarget{"discovery", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_discovery

@@ -12,10 +12,9 @@
 #include "protocol/messages/files.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
+namespace clique::fuzz::target_file_paths {
 namespace {
 
-using namespace clique;
-using namespace clique::fuzz;
 namespace fs = std::filesystem;
 namespace file_access = protocol::file_access;
 
@@ -73,10 +72,8 @@ class Disk {
   daemon::FileRoots roots_;
 };
 
-}  // namespace
-
 /// An input is the access, and a path below the folder that contains the one which the node offers.
-std::vector<std::string> clique::fuzz::seeds() {
+std::vector<std::string> seeds() {
   std::vector<std::string> all;
   for (const char* path :
        {"open/file", "open/./inner//file", "open/inside", "open/out", "open/up/secret", "open/absolute",
@@ -86,7 +83,7 @@ std::vector<std::string> clique::fuzz::seeds() {
   return all;
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   const Disk& disk = Disk::get();
   Input input(data, size);
   const auto access = input.number<std::uint8_t>();
@@ -96,7 +93,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(disk.offers(file), "only offered files are opened");
     require((access & file_access::kWrite) == 0, "what may only be read is not opened for writing");
   } catch (const daemon::FileError&) {
-    return 0;
+    return;
   }
-  return 0;
 }
+
+const Registration kTarget{"file_paths", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_file_paths

@@ -1,6 +1,10 @@
-// What the targets of this folder share. A target is one file with LLVMFuzzerTestOneInput(), which feeds an
-// input to one surface of Clique, and seeds(). An input may be refused in the ways that the code under test
-// documents; anything else is a finding: another exception, a report of a sanitizer, a failed require().
+// What the targets of this folder share. A target is one file, which registers a function that feeds an input
+// to one surface of Clique. An input may be refused in the ways that the code under test documents; anything
+// else is a finding: another exception, a report of a sanitizer, a failed require().
+//
+// As tests, all targets are one program; with libFuzzer, each is a program of its own, because libFuzzer
+// looks at counters of all code of a program after each input. Each file has a namespace of its own,
+// target_FILE, because unity builds compile several as one.
 #pragma once
 
 #include <algorithm>
@@ -18,14 +22,27 @@
 
 #include "protocol/fd.hpp"
 
-/// libFuzzer's entry point, with C linkage because libFuzzer calls it. @returns 0
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-
 namespace clique::fuzz {
 
-/// Well-formed inputs, from which others are made by mutation. Every target defines this. They are made by
-/// Clique's own encoders, so that they follow every change of the formats.
-std::vector<std::string> seeds();
+struct Target {
+  /// The name of its file, without the extension.
+  std::string_view name;
+  /// Well-formed inputs, from which others are made by mutation. They are made by Clique's own encoders, so
+  /// that they follow every change of the formats.
+  std::vector<std::string> (*seeds)();
+  /// Tests one input.
+  void (*test)(const std::uint8_t* data, std::size_t size);
+};
+
+/// The targets of this program, complete when main() begins.
+const std::vector<Target>& targets();
+
+/// Makes a target one of targets(). Constructed before main() begins, as a constant of the target's file.
+class Registration {
+ public:
+  Registration(std::string_view name, std::vector<std::string> (*seeds)(),
+               void (*test)(const std::uint8_t* data, std::size_t size));
+};
 
 /// Ends the process with a message if a property that the target checks does not hold.
 inline void require(bool holds, const char* property) {

@@ -9,11 +9,10 @@
 
 #include "tests/fuzz/fuzz.hpp"
 
+namespace clique::fuzz::target_identity {
 namespace {
 
-using namespace clique;
 using namespace clique::protocol;
-using namespace clique::fuzz;
 
 std::string pem(const EVP_PKEY* key) {
   const std::unique_ptr<BIO, int (*)(BIO*)> memory(BIO_new(BIO_s_mem()), BIO_free);
@@ -24,21 +23,23 @@ std::string pem(const EVP_PKEY* key) {
   return {text, static_cast<std::size_t>(size)};
 }
 
-}  // namespace
-
-std::vector<std::string> clique::fuzz::seeds() {
+std::vector<std::string> seeds() {
   const std::shared_ptr<EVP_PKEY> other(EVP_PKEY_Q_keygen(nullptr, nullptr, "X25519"), EVP_PKEY_free);
   return {pem(Identity::generate().private_key()), pem(other.get()),
           "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n"};
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   const MemoryFile file(std::as_bytes(std::span(data, size)));
   try {
     const Identity identity = Identity::read(file.path());
     require(public_key_of(identity.private_key()) == identity.public_key(), "the public key is the key's");
   } catch (const SecurityError&) {
-    return 0;
+    return;
   }
-  return 0;
 }
+
+const Registration kTarget{"identity", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_identity

@@ -9,12 +9,11 @@
 #include "protocol/sources/include_tree.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
+namespace clique::fuzz::target_includes {
 namespace {
 
-using namespace clique;
 using namespace clique::daemon;
 using namespace clique::protocol;
-using namespace clique::fuzz;
 
 constexpr std::string_view kFolder = "/client";
 /// The files that exist.
@@ -44,10 +43,8 @@ void pin(const SourceText& text, compiler::UnknownIncludes unknown) {
     require(allowed(include, unknown), "every include that is left names a file of the client, or none");
 }
 
-}  // namespace
-
 /// An input is the length of the options, the options, for each file its length and its text, and the source.
-std::vector<std::string> clique::fuzz::seeds() {
+std::vector<std::string> seeds() {
   const auto seed = [](std::string_view options, std::array<std::string_view, 3> files,
                        std::string_view source) {
     Output output;
@@ -66,7 +63,7 @@ std::vector<std::string> clique::fuzz::seeds() {
           seed("-DX=Y -DY=X", {}, "#include X\n#define A(...) __VA_ARGS__\n#include A(\"a.h\", \"b.h\")\n")};
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
   IncludingSource program;
   program.folder = kFolder;
@@ -88,7 +85,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       for (const auto unknown : {compiler::UnknownIncludes::Absent, compiler::UnknownIncludes::CompilersOwn})
         pin(text, unknown);
   } catch (const TooMuchIncluded&) {
-    return 0;
+    return;
   }
-  return 0;
 }
+
+const Registration kTarget{"includes", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_includes

@@ -3,11 +3,10 @@
 
 #include "tests/fuzz/fuzz.hpp"
 
+namespace clique::fuzz::target_key_files {
 namespace {
 
-using namespace clique;
 using namespace clique::protocol;
-using namespace clique::fuzz;
 
 void read_key(std::string_view text) {
   try {
@@ -17,9 +16,7 @@ void read_key(std::string_view text) {
   }
 }
 
-}  // namespace
-
-std::vector<std::string> clique::fuzz::seeds() {
+std::vector<std::string> seeds() {
   const std::string key = PublicKey().text();
   PublicKey::Bytes ones;
   ones.fill(1);
@@ -29,7 +26,7 @@ std::vector<std::string> clique::fuzz::seeds() {
           other + " carol sessions=x color=red\nnot a line\n"};
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   const std::string_view text = text_of(std::as_bytes(std::span(data, size)));
   read_key(text);
 
@@ -41,5 +38,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const AuthorizedClients authorized = AuthorizedClients::parse(text);
   for (const auto& [key, client] : authorized.clients)
     require(key == client.key && !client.name.empty(), "every client has a name, and is found by its key");
-  return 0;
 }
+
+const Registration kTarget{"key_files", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_key_files

@@ -6,11 +6,10 @@
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/signed_binary.hpp"
 
+namespace clique::fuzz::target_launch {
 namespace {
 
-using namespace clique;
 using namespace clique::daemon::cuda;
-using namespace clique::fuzz;
 namespace compiler = clique::daemon::compiler;
 
 /// Grids that are worth making here.
@@ -76,10 +75,8 @@ void launch(const compiler::Kernel& kernel, const NdRange& range, const std::vec
   for (const Grid& grid : grids) put_hidden(block, kernel, range, grid, 1);
 }
 
-}  // namespace
-
 /// An input is the range, the sizes of two local arguments, whether the local size is chosen, and a binary.
-std::vector<std::string> clique::fuzz::seeds() {
+std::vector<std::string> seeds() {
   std::vector<std::string> all;
   for (const std::array<std::uint32_t, 3> required : {std::array<std::uint32_t, 3>{}, {8, 4, 1}}) {
     compiler::ProgramBinary binary;
@@ -101,7 +98,7 @@ std::vector<std::string> clique::fuzz::seeds() {
   return all;
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
   const NdRange range = any_range(input);
   const std::vector<std::uint64_t> local{any(input), any(input)};
@@ -119,7 +116,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       launch(kernel, own, local);
     }
   } catch (const compiler::InvalidBinary&) {
-    return 0;
+    return;
   }
-  return 0;
 }
+
+const Registration kTarget{"launch", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_launch

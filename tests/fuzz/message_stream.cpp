@@ -10,11 +10,10 @@
 #include "tests/fuzz/filler.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
+namespace clique::fuzz::target_message_stream {
 namespace {
 
-using namespace clique;
 using namespace clique::protocol;
-using namespace clique::fuzz;
 
 /// The gate's limit.
 constexpr std::size_t kLongest = 4U << 10U;
@@ -42,16 +41,14 @@ void read_hello(const std::string& records) {
   }
 }
 
-}  // namespace
-
-std::vector<std::string> clique::fuzz::seeds() {
+std::vector<std::string> seeds() {
   Batch hello;
   hello.add(filled<Hello>());
   const std::string message = MessageStream::framed(hello.records());
   return {'\x05' + message, '\x01' + message + message, '\x40' + MessageStream::framed({})};
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
   const std::size_t piece = std::max<std::size_t>(input.number<std::uint8_t>(), 1);
   const std::string_view stream = text_of(input.rest());
@@ -59,5 +56,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(pieces == messages_of(stream, std::string_view::npos), "it does not matter where a stream is cut");
   if (pieces)
     for (const std::string& message : *pieces) read_hello(message);
-  return 0;
 }
+
+const Registration kTarget{"message_stream", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_message_stream

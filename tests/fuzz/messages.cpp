@@ -5,11 +5,10 @@
 #include "tests/fuzz/filler.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
+namespace clique::fuzz::target_messages {
 namespace {
 
-using namespace clique;
 using namespace clique::protocol;
-using namespace clique::fuzz;
 
 constexpr std::size_t kMostFrames = 4;
 
@@ -71,9 +70,7 @@ std::string seed(std::uint8_t list, const Batch& batch, std::span<const std::byt
   return output.bytes(batch.records()).text();
 }
 
-}  // namespace
-
-std::vector<std::string> clique::fuzz::seeds() {
+std::vector<std::string> seeds() {
   std::vector<std::string> all;
   for (std::uint8_t which = 0; which < 8; ++which)
     with_list(which, [&]<typename... M>(MessageList<M...> list) {
@@ -89,7 +86,7 @@ std::vector<std::string> clique::fuzz::seeds() {
   return all;
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
   const auto list = input.number<std::uint8_t>();
   std::vector<Payload> frames(input.number<std::uint8_t>() % (kMostFrames + 1));
@@ -100,5 +97,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto rest = input.rest();
   const std::vector<std::byte> records(rest.begin(), rest.end());
   with_list(list, [&](auto messages) { run(messages, records, frames); });
-  return 0;
 }
+
+const Registration kTarget{"messages", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_messages

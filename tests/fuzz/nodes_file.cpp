@@ -2,7 +2,10 @@
 #include "icd/common/settings.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
-std::vector<std::string> clique::fuzz::seeds() {
+namespace clique::fuzz::target_nodes_file {
+namespace {
+
+std::vector<std::string> seeds() {
   return {R"(nodes = ["a", "b:7891", "[::1]:7892"]
 connect-timeout-ms = 500
 device_names = "node"
@@ -16,15 +19,18 @@ port = 7893
           "nodes = []\nencryption = \"\\u00e9\"\n"};
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace clique;
+void test(const std::uint8_t* data, std::size_t size) {
   try {
     const auto settings =
         icd::parse_nodes_file(fuzz::text_of(std::as_bytes(std::span(data, size))), "nodes.toml");
     for (const icd::NodeAddress& node : settings.nodes)
       fuzz::require(!node.host.empty(), "a node has a host");
   } catch (const icd::SettingError&) {
-    return 0;
+    return;
   }
-  return 0;
 }
+
+const Registration kTarget{"nodes_file", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_nodes_file

@@ -5,11 +5,13 @@
 #include "daemon/compiler/library/abi.h"
 #include "tests/fuzz/fuzz.hpp"
 
+namespace clique::fuzz::target_printf {
+namespace {
+
 using namespace clique::daemon::compiler;
-using namespace clique::fuzz;
 
 /// An input is the length of a format, the format, the length of a string, the string, and the buffer.
-std::vector<std::string> clique::fuzz::seeds() {
+std::vector<std::string> seeds() {
   std::vector<std::string> all;
   for (const std::string_view format :
        {"%d %5.2f %s %% %c\n", "%v4hlf|%#x|%-10s|%+lld|%p", "%08.3e %a %hhu %v16hhd %.*f"}) {
@@ -27,7 +29,7 @@ std::vector<std::string> clique::fuzz::seeds() {
   return all;
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
   ProgramBinary program;
   program.formats.emplace_back(text_of(input.take(input.number<std::uint8_t>())));
@@ -35,5 +37,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   parse_printf_format(program.formats[0]);
   const auto rest = input.rest();
   format_printf_buffer(program, std::vector<std::byte>(rest.begin(), rest.end()));
-  return 0;
 }
+
+const Registration kTarget{"printf", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_printf

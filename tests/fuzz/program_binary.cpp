@@ -8,11 +8,10 @@
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/signed_binary.hpp"
 
+namespace clique::fuzz::target_program_binary {
 namespace {
 
-using namespace clique;
 using namespace clique::daemon::compiler;
-using namespace clique::fuzz;
 
 ProgramBinary sample() {
   auto binary = filled<ProgramBinary>();
@@ -24,9 +23,7 @@ ProgramBinary sample() {
   return binary;
 }
 
-}  // namespace
-
-std::vector<std::string> clique::fuzz::seeds() {
+std::vector<std::string> seeds() {
   ProgramBinary library;
   library.type = CL_PROGRAM_BINARY_TYPE_LIBRARY;
   std::vector<std::string> all;
@@ -37,7 +34,7 @@ std::vector<std::string> clique::fuzz::seeds() {
   return all;
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
   const bool correct = (input.number<std::uint8_t>() & 1U) != 0;
   const auto rest = text_of(input.rest());
@@ -52,7 +49,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const protocol::Bytes again = serialize(binary);
     require(serialize(parse_program_binary(again)) == again, "a binary is the same after a round trip");
   } catch (const InvalidBinary&) {
-    return 0;
+    return;
   }
-  return 0;
 }
+
+const Registration kTarget{"program_binary", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_program_binary

@@ -6,7 +6,10 @@
 #include "daemon/compiler/nvrtc/ptx_kernels.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
-std::vector<std::string> clique::fuzz::seeds() {
+namespace clique::fuzz::target_program_text {
+namespace {
+
+std::vector<std::string> seeds() {
   return {"-x cuda -I 'a b' -D \"N=\\\"1\\\"\" -cl-std=CL3.0",
           Output()
               .number(std::uint32_t{0x07230203})
@@ -37,8 +40,7 @@ std::vector<std::string> clique::fuzz::seeds() {
 )"};
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace clique;
+void test(const std::uint8_t* data, std::size_t size) {
   const std::string_view text = fuzz::text_of(std::as_bytes(std::span(data, size)));
   daemon::compiler::is_spirv({data, size});
   daemon::compiler::is_cuda_source(text);
@@ -50,7 +52,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     daemon::compiler::kernels_of_ptx(text);
   } catch (const std::runtime_error&) {
-    return 0;
+    return;
   }
-  return 0;
 }
+
+const Registration kTarget{"program_text", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_program_text

@@ -6,11 +6,10 @@
 #include "icd/core/transfers/layout.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
+namespace clique::fuzz::target_ranges {
 namespace {
 
-using namespace clique;
 using namespace clique::daemon;
-using namespace clique::fuzz;
 using protocol::Triple;
 
 __extension__ using Wide = unsigned __int128;
@@ -118,9 +117,7 @@ void check_parts(Input& input) {
   require(sum == bytes[0] * bytes[1] * bytes[2], "the parts are the whole region");
 }
 
-}  // namespace
-
-std::vector<std::string> clique::fuzz::seeds() {
+std::vector<std::string> seeds() {
   std::vector<std::string> all;
   for (std::uint8_t which = 0; which < 3; ++which)
     for (const std::uint64_t number :
@@ -134,7 +131,7 @@ std::vector<std::string> clique::fuzz::seeds() {
   return all;
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
   switch (input.number<std::uint8_t>() % 3) {
     case 0:
@@ -146,5 +143,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     default:
       check_parts(input);
   }
-  return 0;
 }
+
+const Registration kTarget{"ranges", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_ranges

@@ -6,11 +6,10 @@
 #include "tests/fuzz/filler.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
+namespace clique::fuzz::target_recordings {
 namespace {
 
-using namespace clique;
 using namespace clique::daemon;
-using namespace clique::fuzz;
 
 template <typename M>
 void add(protocol::Batch& batch, std::vector<protocol::CommandId> waits) {
@@ -27,9 +26,7 @@ std::string seed(protocol::MessageList<M...> /*list*/) {
   return std::string(text_of(batch.records()));
 }
 
-}  // namespace
-
-std::vector<std::string> clique::fuzz::seeds() {
+std::vector<std::string> seeds() {
   protocol::Batch one;
   add<protocol::FillBuffer>(one, {});
   protocol::Batch launches;
@@ -38,7 +35,7 @@ std::vector<std::string> clique::fuzz::seeds() {
           std::string(text_of(launches.records()))};
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   FakeBackend backend;
   WaitingData waiting(0);
   Recordings recordings(waiting);
@@ -55,9 +52,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     recordings.run({{7, 2, protocol::Command::kReport, {}}, 1}, backend);
     require(recordings.release(1), "a recording can be released");
   } catch (const protocol::DecodeError&) {
-    return 0;
+    return;
   } catch (const RuleBroken&) {
-    return 0;
+    return;
   }
-  return 0;
 }
+
+const Registration kTarget{"recordings", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_recordings

@@ -3,7 +3,10 @@
 
 #include "tests/fuzz/fuzz.hpp"
 
-std::vector<std::string> clique::fuzz::seeds() {
+namespace clique::fuzz::target_settings {
+namespace {
+
+std::vector<std::string> seeds() {
   return {R"(identity = "node.key"
 authorized-clients = "clients"
 local-users = ["root", 1000]
@@ -26,8 +29,7 @@ local-users = "*"
           "a = { b = [1, 2.5, 1979-05-27T07:32:00Z, '''text'''] }\n[[c.d]]\n\"e\" = 0x1f # comment\n"};
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace clique;
+void test(const std::uint8_t* data, std::size_t size) {
   const fuzz::MemoryFile file(std::as_bytes(std::span(data, size)));
   try {
     daemon::GivenValues given = daemon::read_settings_file(file.path());
@@ -36,7 +38,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const daemon::Settings settings = daemon::make_settings(given);
     fuzz::require(!settings.name.empty(), "a node has a name");
   } catch (const daemon::ConfigError&) {
-    return 0;
+    return;
   }
-  return 0;
 }
+
+const Registration kTarget{"settings", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_settings

@@ -13,11 +13,10 @@
 #include "protocol/messages.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
+namespace clique::fuzz::target_shared_memory {
 namespace {
 
-using namespace clique;
 using namespace clique::protocol;
-using namespace clique::fuzz;
 
 // The layout, as protocol/README.md describes it.
 constexpr std::size_t kLane = 16U << 10U;
@@ -309,9 +308,7 @@ std::string entry(const Batch& batch, std::uint8_t payloads, std::uint32_t size)
   return output.text();
 }
 
-}  // namespace
-
-std::vector<std::string> clique::fuzz::seeds() {
+std::vector<std::string> seeds() {
   const std::vector<std::byte> large(kInlinePayload + 1);
   Batch data;
   data.add(PeerData{1, 2, 0, {large, nullptr}});
@@ -339,13 +336,17 @@ std::vector<std::string> clique::fuzz::seeds() {
   return all;
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
   Session session(input);
   try {
     session.run();
   } catch (const DecodeError&) {
-    return 0;
+    return;
   }
-  return 0;
 }
+
+const Registration kTarget{"shared_memory", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_shared_memory

@@ -17,11 +17,10 @@
 #include "protocol/transport/shared_offer.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
+namespace clique::fuzz::target_shared_offer {
 namespace {
 
-using namespace clique;
 using namespace clique::protocol;
-using namespace clique::fuzz;
 
 constexpr std::size_t kMostGuests = 8;
 constexpr std::size_t kMostDescriptors = 6;
@@ -136,9 +135,7 @@ void take_memory(Input& input) {
   }
 }
 
-}  // namespace
-
-std::vector<std::string> clique::fuzz::seeds() {
+std::vector<std::string> seeds() {
   const auto segment = [](std::uint16_t size, std::uint64_t announced) {
     return Output()
         .number(std::uint8_t{1})
@@ -159,7 +156,7 @@ std::vector<std::string> clique::fuzz::seeds() {
           std::string("\0\6\x08\x01\0clique\0\0", 13), std::string("\0\x02\0\0\0\0\0", 7)};
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   static const bool closed_before = all_closed();
   require(closed_before, "descriptors can be made");
   Input input(data, size);
@@ -173,5 +170,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
   }
   require(all_closed(), "no descriptor stays open");
-  return 0;
 }
+
+const Registration kTarget{"shared_offer", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_shared_offer

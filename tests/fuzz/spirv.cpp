@@ -4,10 +4,8 @@
 #include "icd/common/error.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
+namespace clique::fuzz::target_spirv {
 namespace {
-
-using namespace clique;
-using namespace clique::fuzz;
 
 /// A module with a specialization constant of each kind, numbered from 0.
 std::string sample() {
@@ -23,10 +21,8 @@ std::string sample() {
   return output.text();
 }
 
-}  // namespace
-
 /// An input is the constant's number, the size of its value, the value, and the module.
-std::vector<std::string> clique::fuzz::seeds() {
+std::vector<std::string> seeds() {
   std::vector<std::string> all;
   const std::array<std::uint8_t, 4> sizes{1, 4, 8, 2};
   for (std::uint8_t id = 0; const std::uint8_t size : sizes)
@@ -34,7 +30,7 @@ std::vector<std::string> clique::fuzz::seeds() {
   return all;
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
   const cl_uint constant = input.number<std::uint8_t>();
   const auto value = input.block(input.number<std::uint8_t>());
@@ -47,7 +43,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     icd::specialize_spirv(module, constant, *value);
     require(module == once, "a value that is set twice changes nothing more");
   } catch (const icd::Error&) {
-    return 0;
+    return;
   }
-  return 0;
 }
+
+const Registration kTarget{"spirv", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_spirv

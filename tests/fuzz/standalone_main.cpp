@@ -1,6 +1,6 @@
 // Runs a target without libFuzzer: its seeds, then a number of random mutations of them, or the files that
 // are given, such as those in which libFuzzer keeps what it has found.
-// Usage: fuzz_TARGET [--rounds NUMBER] [--seed NUMBER] [FILE…]
+// Usage: fuzz_tests TARGET [--rounds NUMBER] [--seed NUMBER] [FILE…]
 // An input that crashes is written to the file fuzz-finding in the working directory.
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -80,11 +80,23 @@ void keep_input(int signal) {
   std::raise(signal);
 }
 
-void run(const std::string& text) {
+/// The target with that name. Ends the process if there is none.
+const clique::fuzz::Target& target_named(std::string_view name) {
+  const auto& all = clique::fuzz::targets();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const clique::fuzz::Target& target) { return target.name == name; });
+  if (found != all.end()) return *found;
+  std::cerr << "there is no target '" << name << "'; give one of these first:";
+  for (const clique::fuzz::Target& target : all) std::cerr << ' ' << target.name;
+  std::cerr << '\n';
+  std::exit(2);
+}
+
+void run(const clique::fuzz::Target& target, const std::string& text) {
   // In a block of its own size, so that sanitizers notice reads beyond its end.
   const std::vector<std::uint8_t> input(text.begin(), text.end());
   present = input;
-  LLVMFuzzerTestOneInput(input.data(), input.size());
+  target.test(input.data(), input.size());
 }
 
 std::uint64_t number(std::string_view text) {
@@ -104,7 +116,8 @@ int main(int count, char** arguments) {
   std::uint64_t rounds = 1000;
   std::uint64_t seed = std::random_device()();
   std::vector<std::string> files;
-  for (int i = 1; i < count; ++i) {
+  const clique::fuzz::Target& target = target_named(count > 1 ? arguments[1] : "");
+  for (int i = 2; i < count; ++i) {
     const std::string_view argument = arguments[i];
     if (argument == "--rounds" && i + 1 < count)
       rounds = number(arguments[++i]);
@@ -121,19 +134,19 @@ int main(int count, char** arguments) {
       return 2;
     }
     std::cerr << name << std::endl;
-    run(text);
+    run(target, text);
   }
   if (!files.empty()) return 0;
 
-  const std::vector<std::string> seeds = clique::fuzz::seeds();
+  const std::vector<std::string> seeds = target.seeds();
   clique::fuzz::require(!seeds.empty(), "the target has seeds");
   std::cerr << "Running " << seeds.size() << " seeds and " << rounds << " mutations; to repeat: --seed "
             << seed << " --rounds " << rounds << std::endl;
-  for (const std::string& each : seeds) run(each);
+  for (const std::string& each : seeds) run(target, each);
   Random random(seed);
   for (std::uint64_t round = 0; round < rounds; ++round) {
     std::string text = seeds[below(random, seeds.size())];
     for (std::size_t changes = 1 + below(random, 8); changes > 0; --changes) mutate(text, seeds, random);
-    run(text);
+    run(target, text);
   }
 }

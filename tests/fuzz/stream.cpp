@@ -18,10 +18,9 @@
 #include "protocol/streams/ucx_message.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
+namespace clique::fuzz::target_stream {
 namespace {
 
-using namespace clique;
-using namespace clique::fuzz;
 using namespace clique::protocol;
 
 const std::array<std::uint8_t, kStreamKeyBytes> kSecret{1, 2, 3};
@@ -113,10 +112,6 @@ void receive_through_ucx(std::string_view input) {
   }
 }
 
-}  // namespace
-
-namespace clique::fuzz {
-
 std::vector<std::string> seeds() {
   std::vector<std::string> all;
   StreamRequest request;
@@ -156,9 +151,7 @@ std::vector<std::string> seeds() {
   return all;
 }
 
-}  // namespace clique::fuzz
-
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   shake_hands(input);
   receive_through_ucx(input);
@@ -167,5 +160,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     receive_batches(input, cipher);
   }
   receive_parts(input, StreamCipher::ChaCha20Poly1305Headers);
-  return 0;
 }
+
+const Registration kTarget{"stream", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_stream

@@ -8,10 +8,8 @@
 #include "protocol/transport/endpoint.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
+namespace clique::fuzz::target_text {
 namespace {
-
-using namespace clique;
-using namespace clique::fuzz;
 
 void print(std::string_view text, std::size_t longest) {
   const std::string shown = protocol::printable(text, longest);
@@ -51,15 +49,13 @@ void split_options(std::string_view text) {
     require(value.begin < value.end && value.end <= text.size(), "an option lies within the options");
 }
 
-}  // namespace
-
-std::vector<std::string> clique::fuzz::seeds() {
+std::vector<std::string> seeds() {
   return {"\x09program[1]@host\n\x1b[31m\xc3\xa9 \xe2\x80\xa6\xff\t\x7f", "\xfftcp://[fe80::1%eth0]:7890",
           "\xfftcp://host.example:7890", "\x7f a, b:7891 ,[::1]:7892,fe80::1,vsock:2",
           "\x20-I a -I 'b c' -Id\\ e \"-I\" f -DX=\"1\""};
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
   const std::size_t longest = input.number<std::uint8_t>();
   const std::string_view text = text_of(input.rest());
@@ -67,5 +63,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   connect(std::string(text));
   list_nodes(text);
   split_options(text);
-  return 0;
 }
+
+const Registration kTarget{"text", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_text

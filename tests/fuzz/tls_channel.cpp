@@ -11,11 +11,10 @@
 #include "protocol/security/tls.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
+namespace clique::fuzz::target_tls_channel {
 namespace {
 
-using namespace clique;
 using namespace clique::protocol;
-using namespace clique::fuzz;
 
 constexpr std::size_t kLongestMessage = 4U << 10U;
 constexpr std::size_t kMostSteps = 64;
@@ -168,11 +167,9 @@ void stand_between(Input& input) {
   }
 }
 
-}  // namespace
-
 /// An input is what the attacker does (to the node, to the client, between both), and for the last the number
 /// of turns that he leaves alone, then for each step the direction, what he does, and with how much.
-std::vector<std::string> clique::fuzz::seeds() {
+std::vector<std::string> seeds() {
   End client(TlsContext::Role::Client);
   client.channel().work();
   const std::string hello = client.bytes();
@@ -194,7 +191,7 @@ std::vector<std::string> clique::fuzz::seeds() {
           input({2, 1, 0, 2, 0x40, 0, 1, 0, 0, 1, 0})};
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
   try {
     switch (input.number<std::uint8_t>() % 3) {
@@ -208,7 +205,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         stand_between(input);
     }
   } catch (const SecurityError&) {
-    return 0;
+    return;
   }
-  return 0;
 }
+
+const Registration kTarget{"tls_channel", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_tls_channel

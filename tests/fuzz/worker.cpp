@@ -6,11 +6,10 @@
 #include "tests/fuzz/filler.hpp"
 #include "tests/fuzz/incoming.hpp"
 
+namespace clique::fuzz::target_worker {
 namespace {
 
-using namespace clique;
 using namespace clique::daemon;
-using namespace clique::fuzz;
 
 constexpr std::size_t kMostBatches = 64;
 
@@ -59,9 +58,7 @@ Output& put(Output& output, From from, const protocol::Batch& batch) {
   return put_batch(output.number(static_cast<std::uint8_t>(from)), batch);
 }
 
-}  // namespace
-
-std::vector<std::string> clique::fuzz::seeds() {
+std::vector<std::string> seeds() {
   using namespace protocol;
   static const std::vector<std::byte> data(100);
   std::vector<std::string> all;
@@ -114,7 +111,7 @@ std::vector<std::string> clique::fuzz::seeds() {
   return all;
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
   FakeSession session;
   may_be_refused([&] {
@@ -128,5 +125,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     while (session.dispatcher.handle_part()) {
     }
   });
-  return 0;
 }
+
+const Registration kTarget{"worker", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_worker

@@ -11,11 +11,10 @@
 #include "tests/fuzz/filler.hpp"
 #include "tests/fuzz/incoming.hpp"
 
+namespace clique::fuzz::target_worker_lines {
 namespace {
 
-using namespace clique;
 using namespace clique::daemon;
-using namespace clique::fuzz;
 
 constexpr std::size_t kMostSteps = 48;
 constexpr std::size_t kConnections = 4;
@@ -148,11 +147,9 @@ Output& put(Output& output, Step step, std::uint8_t connection, const protocol::
   return put_batch(output.number(static_cast<std::uint8_t>(step)).number(connection), batch, frame);
 }
 
-}  // namespace
-
 /// An input is a sequence of steps: to send a batch, with the connection's number; to connect again; to open
 /// the session; to push to the client.
-std::vector<std::string> clique::fuzz::seeds() {
+std::vector<std::string> seeds() {
   using namespace protocol;
   const std::vector<std::byte> data(8);
   const PeerData part{5, 0, 0, {data, nullptr}};
@@ -191,12 +188,16 @@ std::vector<std::string> clique::fuzz::seeds() {
   return all;
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   spdlog::set_level(spdlog::level::off);
   Input input(data, size);
   Lines lines(input);
   may_be_refused([&] {
     for (std::size_t step = 0; step < kMostSteps && !input.empty(); ++step) lines.step();
   });
-  return 0;
 }
+
+const Registration kTarget{"worker_lines", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_worker_lines

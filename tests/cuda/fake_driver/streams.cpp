@@ -3,14 +3,38 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 
 using namespace fake_cuda;
 
 namespace {
 
-struct Event {
-  std::atomic<bool> done{true};
-  Clock::time_point time;
+/// Any thread uses it. Recording it again moves it, even before the earlier place in a stream has been
+/// reached.
+class Event {
+ public:
+  /// @returns which recording this is, for reached()
+  std::uint64_t record() {
+    const std::lock_guard lock(mutex_);
+    return ++recorded_;
+  }
+  void reached(std::uint64_t recording) {
+    const std::lock_guard lock(mutex_);
+    if (recording != recorded_) return;
+    reached_ = recording;
+    time_ = Clock::now();
+  }
+  /// When it happened. @returns nothing before it has
+  std::optional<Clock::time_point> time() const {
+    const std::lock_guard lock(mutex_);
+    return reached_ == recorded_ ? std::optional(time_) : std::nullopt;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::uint64_t recorded_ = 0;
+  std::uint64_t reached_ = 0;
+  Clock::time_point time_;
 };
 
 }  // namespace
@@ -57,24 +81,20 @@ EXPORT cuEventCreate(CUevent* event, unsigned /*flags*/) {
 }
 EXPORT cuEventRecord(CUevent event, CUstream stream) {
   auto* known = reinterpret_cast<Event*>(event);
-  known->done = false;
-  return stream->put([known] {
-    known->time = Clock::now();
-    known->done = true;
-  });
+  return stream->put([known, recording = known->record()] { known->reached(recording); });
 }
 EXPORT cuEventQuery(CUevent event) {
   if (broken != CUDA_SUCCESS) return broken;
   // FAKE_CUDA_LATE: how long after an event has happened one learns of it, in ms.
   static const char* const late = std::getenv("FAKE_CUDA_LATE");
   static const std::chrono::milliseconds delay(late == nullptr ? 0 : std::atoi(late));
-  const auto* known = reinterpret_cast<Event*>(event);
-  return known->done && Clock::now() - known->time >= delay ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+  const auto time = reinterpret_cast<Event*>(event)->time();
+  return time && Clock::now() - *time >= delay ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 EXPORT cuEventElapsedTime(float* milliseconds, CUevent begin, CUevent end) {
-  const auto* first = reinterpret_cast<Event*>(begin);
-  const auto* last = reinterpret_cast<Event*>(end);
-  if (!first->done || !last->done) return CUDA_ERROR_NOT_READY;
-  *milliseconds = std::chrono::duration<float, std::milli>(last->time - first->time).count();
+  const auto first = reinterpret_cast<Event*>(begin)->time();
+  const auto last = reinterpret_cast<Event*>(end)->time();
+  if (!first || !last) return CUDA_ERROR_NOT_READY;
+  *milliseconds = std::chrono::duration<float, std::milli>(*last - *first).count();
   return CUDA_SUCCESS;
 }
