@@ -2,7 +2,7 @@
 """Checks that the tests of division notice wrong rules: removes one condition after the other from copies of the
 sources in icd/core/division, builds division_tests with each copy, and runs it. Every copy has to be found wrong.
 
-Use: tests/division/mutations.py [--build FOLDER] [--seeds N] [NAME…]
+Use: tests/division/mutations.py [--build FOLDER] [--test PROGRAM] [--seeds N] [NAME…]
 
 NAME chooses mutations; without any, all run. Prints a line for each, and exits with status 1 if one is not noticed."""
 import argparse
@@ -138,16 +138,16 @@ def compile_command(build, source):
     raise SystemExit('the build folder does not compile ' + source)
 
 
-def link_command(build):
-    """The words with which the build links division_tests, and the place of the program's name."""
-    commands = subprocess.run(['ninja', '-C', build, '-t', 'commands', 'division_tests'], check=True,
+def link_command(build, test):
+    """The words with which the build links the test program, and the place of the program's name."""
+    commands = subprocess.run(['ninja', '-C', build, '-t', 'commands', test], check=True,
                               capture_output=True, text=True).stdout
-    line = [each for each in commands.splitlines() if ' -o tests/division/division_tests' in each][-1]
+    line = [each for each in commands.splitlines() if f' -o tests/division/{test}' in each][-1]
     words = [word for word in shlex.split(line) if word not in (':', '&&')]
-    return words, words.index('tests/division/division_tests')
+    return words, words.index(f'tests/division/{test}')
 
 
-def run(mutation, build, seeds):
+def run(mutation, build, test, seeds):
     """Whether the tests notice the mutation."""
     _, file, text, other = mutation
     with tempfile.TemporaryDirectory() as folder:
@@ -159,8 +159,8 @@ def run(mutation, build, seeds):
         compiled = pathlib.Path(folder) / 'mutated.o'
         command = compile_command(build, file) + ['-Wno-error', '-w', '-c', str(changed), '-o', str(compiled)]
         subprocess.run(command, check=True, cwd=build)
-        words, place = link_command(build)
-        program = pathlib.Path(folder) / 'division_tests'
+        words, place = link_command(build, test)
+        program = pathlib.Path(folder) / test
         words[place] = str(program)
         # The changed file comes first, so that the library's is not needed, and may stand twice.
         words[place + 1:place + 1] = [str(compiled), '-Wl,--allow-multiple-definition']
@@ -174,6 +174,8 @@ def run(mutation, build, seeds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--build', default=str(ROOT / 'build/release'), help='build folder; build/release')
+    parser.add_argument('--test', default='division_tests', choices=('division_tests', 'checked_tests'),
+                        help='the program that has to notice; division_tests')
     parser.add_argument('--seeds', type=int, default=200, help='programs to try for each mutation; 200')
     parser.add_argument('names', nargs='*', metavar='NAME', help='mutations to try; all')
     arguments = parser.parse_args()
@@ -181,7 +183,7 @@ def main():
     for mutation in MUTATIONS:
         if arguments.names and mutation[0] not in arguments.names:
             continue
-        noticed = run(mutation, arguments.build, arguments.seeds)
+        noticed = run(mutation, arguments.build, arguments.test, arguments.seeds)
         missed += 0 if noticed else 1
         print(f'{mutation[0]}: {"noticed" if noticed else "NOT NOTICED"}', flush=True)
     return 1 if missed else 0
