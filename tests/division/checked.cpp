@@ -148,7 +148,10 @@ class PartRun {
   void check_object(unsigned object, std::uint64_t begin, std::uint64_t size, bool writes) {
     touched.note(object, begin, size, writes);
     const Expected& expected = expected_[object];
-    if (contains(writes ? expected.writes : expected.reads, begin, begin + size)) return;
+    // What may be written has to be there before, because it may keep its content.
+    if (contains(expected.reads, begin, begin + size) &&
+        (!writes || contains(expected.writes, begin, begin + size)))
+      return;
     std::string what = "object " + std::to_string(object);
     for (unsigned i = 0; i < kMemoryArguments; ++i) {
       const Part& argument = launch_.buffers[i];
