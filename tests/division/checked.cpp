@@ -193,13 +193,17 @@ class CheckedRuns {
     for (const std::size_t members : {1U, 2U, 3U, 5U}) {
       const icd::Division division = icd::divide(arguments.of(footprint, launch), members);
       counts_.merges += division.merged.empty() ? 0 : 1;
-      for (std::size_t i = 0; i < division.parts.size(); ++i) run_part(kernel, launch, division, i);
+      std::vector<TouchedBytes> touched;
+      for (std::size_t i = 0; i < division.parts.size(); ++i)
+        touched.push_back(run_part(kernel, launch, division, i));
+      require_apart(touched, merged_bytes(launch, division));
     }
   }
 
  private:
-  void run_part(const RandomKernel& kernel, const RandomLaunch& launch, const icd::Division& division,
-                std::size_t index) {
+  /// @returns what the part has accessed; its copies count as what they are copies of
+  TouchedBytes run_part(const RandomKernel& kernel, const RandomLaunch& launch, const icd::Division& division,
+                        std::size_t index) {
     PartRun part(launch, division, index, too_small_);
     const Checks checks{[&](const CheckedAccess& access) { part.check(access); },
                         [&](const CheckedPixel& pixel) { part.check(pixel); }};
@@ -224,6 +228,36 @@ class CheckedRuns {
                               std::to_string(division.parts.size()) + (optimised_ ? ", optimised: " : ": ");
     if (!part.wrong.empty()) throw Wrong(where + part.wrong);
     if (!optimised_) require_same(modelled, part.touched, where);
+    return std::move(part.touched);
+  }
+
+  /// The bytes of which parts change copies.
+  static std::array<icd::RangeSet, kObjects> merged_bytes(const RandomLaunch& launch,
+                                                          const icd::Division& division) {
+    std::array<icd::RangeSet, kObjects> merged;
+    for (const icd::MergedBuffer& buffer : division.merged) {
+      const Part& argument = launch.buffers[buffer.buffer];
+      for (const icd::MergedChange& change : buffer.changes)
+        merged[argument.object].add(argument.begin + change.begin, argument.begin + change.end);
+    }
+    return merged;
+  }
+
+  /// No part may write what another one reads or writes.
+  static void require_apart(const std::vector<TouchedBytes>& parts,
+                            const std::array<icd::RangeSet, kObjects>& merged) {
+    for (unsigned object = 0; object < kObjects; ++object)
+      for (std::uint64_t at = 0; at < size_of(object); ++at) {
+        std::size_t writers = 0;
+        std::size_t users = 0;
+        for (const TouchedBytes& part : parts) {
+          writers += part.written[object][at] ? 1 : 0;
+          users += part.written[object][at] || part.read[object][at] ? 1 : 0;
+        }
+        if (writers > 0 && users > 1 && !contains(merged[object], at, at + 1))
+          throw Wrong("one part writes byte " + std::to_string(at) + " of object " + std::to_string(object) +
+                      ", which another one uses");
+      }
   }
 
   /// The test's own model of OpenCL C has to access the same bytes as the compiler's code, or the tests that
