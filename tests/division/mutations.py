@@ -30,7 +30,7 @@ MUTATIONS = [
     ('sub-buffers-begin-at-0', 'divide.cpp', 'result.add(range.begin + by, range.end + by);',
      'result.add(range.begin, range.end);'),
     ('whole-dimensions-are-divided', 'divide.cpp',
-     'if ((footprint.whole_dimensions >> dimension & 1U) != 0) {', 'if (false) {'),
+     'if (members > 1 && (footprint.whole_dimensions >> dimension & 1U) != 0) {', 'if (false) {'),
     ('group-ids-with-an-offset', 'divide.cpp',
      'if ((footprint.group_id_dimensions >> d & 1U) != 0 && launch.space.offset[d] != 0)', 'if (false)'),
     ('merged-buffers-are-accessed-otherwise', 'divide.cpp', 'if (!is_change(access)) return {};',
@@ -59,17 +59,17 @@ MUTATIONS = [
     ('zero-extension-is-ignored', 'evaluate.cpp', '''      case Op::ZeroExtend:
         return unsigned_number(number.a);''', '''      case Op::ZeroExtend:
         return this->number(number.a);'''),
-    ('overflow-is-ignored', 'evaluate.cpp',
+    ('overflow-is-ignored', 'sums.cpp',
      'if (divide(subtract(values.most, lowest), power(bits)) != window)', 'if (false)'),
     ('partial-groups-are-ignored', 'evaluate.cpp',
      'if (space_.global[number.a] % space_.local[number.a] == 0)', 'if (true)'),
-    ('quotients-of-negative-numbers', 'evaluate.cpp', '''    if (values.least < 0 || by.least < 0) return any(bits);
-    // Programs must not divide by 0.''', '''    // Programs must not divide by 0.'''),
-    ('remainders-of-negative-numbers', 'evaluate.cpp', '''    if (values.least < 0 || by.least < 0) return any(bits);
-    if (!b.is_constant() || by.least == 0)
-      return''', '''    if (!b.is_constant() || by.least == 0)
-      return'''),
-    ('quotient-without-remainder', 'evaluate.cpp', 'result.quotient = plus(std::move(result.quotient), any(over));',
+    ('quotients-of-negative-numbers', 'sums.cpp', '''  if (values.least < 0 || by.least < 0) return any(bits);
+  // Programs must not divide by 0.''', '''  // Programs must not divide by 0.'''),
+    ('remainders-of-negative-numbers', 'sums.cpp', '''  if (values.least < 0 || by.least < 0) return any(bits);
+  if (!b.is_constant() || by.least == 0)
+    return''', '''  if (!b.is_constant() || by.least == 0)
+    return'''),
+    ('quotient-without-remainder', 'sums.cpp', 'result.quotient = plus(std::move(result.quotient), any(over));',
      ''),
     ('one-iteration-less', 'evaluate.cpp',
      'return loop.next ? std::max<Wide>(0, tests - 1) : tests;', 'return std::max<Wide>(0, tests - 1);'),
@@ -88,24 +88,24 @@ MUTATIONS = [
     ('conditions-compare-unsigned', 'evaluate.cpp',
      'is_signed(comparison) || comparison == Comparison::Equal || comparison == Comparison::Different;',
      'comparison == Comparison::Equal || comparison == Comparison::Different;'),
-    ('smaller-groups-are-whole', 'evaluate.cpp', 'return any({1, Wide{space_.local[number.a]}});',
+    ('smaller-groups-are-whole', 'evaluate.cpp', 'return sums_.any({1, Wide{space_.local[number.a]}});',
      'return constant(space_.local[number.a]);'),
     ('either-is-the-first', 'evaluate.cpp',
-     'return any({std::min(a.least, b.least), std::max(a.most, b.most)});', 'return any(a);'),
+     'return sums_.any({std::min(a.least, b.least), std::max(a.most, b.most)});', 'return sums_.any(a);'),
     ('size-is-ignored', 'evaluate.cpp', 'Wide covered = length;', 'Wide covered = 1;'),
-    ('or-is-a-sum', 'evaluate.cpp', '''    if (have_no_common_bit(a, b)) return plus(a, b);
-    const Interval one''', '''    return plus(a, b);
-    const Interval one'''),
-    ('exclusive-or-is-a-sum', 'evaluate.cpp', '''    if (have_no_common_bit(a, b)) return plus(a, b);
-    // ~a''', '''    return plus(a, b);
-    // ~a'''),
-    ('touching-bits-are-apart', 'evaluate.cpp', 'interval(low).most < (all & -all)',
+    ('or-is-a-sum', 'sums.cpp', '''  if (have_no_common_bit(a, b)) return plus(a, b);
+  const Interval one''', '''  return plus(a, b);
+  const Interval one'''),
+    ('exclusive-or-is-a-sum', 'sums.cpp', '''  if (have_no_common_bit(a, b)) return plus(a, b);
+  // ~a''', '''  return plus(a, b);
+  // ~a'''),
+    ('touching-bits-are-apart', 'sums.cpp', 'interval(low).most < (all & -all)',
      'interval(low).most <= (all & -all)'),
-    ('constants-have-no-bits', 'evaluate.cpp', 'Wide all = high.constant;', 'Wide all = 0;'),
-    ('no-bits-are-filled', 'evaluate.cpp', 'while (all < number) all = 2 * all + 1;', 'all = number;'),
+    ('constants-have-no-bits', 'sums.cpp', 'Wide all = high.constant;', 'Wide all = 0;'),
+    ('no-bits-are-filled', 'sums.cpp', 'while (all < number) all = 2 * all + 1;', 'all = number;'),
     ('shifts-by-any-number', 'evaluate.cpp', 'if (!by.is_constant() || by.constant >= number.bits)',
      'if (by.constant >= number.bits)'),
-    ('least-is-the-first', 'evaluate.cpp', 'if (one.most <= other.least) return a;', 'if (true) return a;'),
+    ('least-is-the-first', 'sums.cpp', 'if (one.most <= other.least) return a;', 'if (true) return a;'),
     ('pixels-outside-are-not-at-the-edge', 'evaluate.cpp', 'if (values.least < 0 || values.most > last)',
      'if (false)'),
     ('coordinates-are-unsigned', 'evaluate.cpp', 'within(number(access.coordinates[d]), 32, true)',
