@@ -14,6 +14,7 @@
 #include "daemon/compiler/contract/message_io.hpp"
 #include "division/options.hpp"
 #include "division/random_launch.hpp"
+#include "division/recorder.hpp"
 #include "icd/core/division/check_footprint.hpp"
 #include "icd/core/division/divide.hpp"
 
@@ -60,92 +61,11 @@ struct Touched {
   }
 };
 
-/// An access to a memory argument.
-struct Used {
-  unsigned buffer;
-  std::uint64_t begin;
-  unsigned size;
-  bool writes;
-  AtomicChange change = AtomicChange::None;  ///< of an atomic operation whose result is not used
-
-  std::uint64_t end() const { return begin + size; }
-  friend bool operator==(const Used&, const Used&) = default;
-};
-
-class Recorder : public Store {
- public:
-  explicit Recorder(const RandomLaunch& launch) : launch_(launch) {}
-
-  std::uint64_t read(unsigned buffer, std::int64_t offset, unsigned size) override {
-    note(buffer, offset, size, false, AtomicChange::None);
-    const Part& part = launch_.buffers[buffer];
-    // What the launch may have changed decides nothing that can be compared.
-    for (const unsigned written : {0U, 2U, kBuffers})
-      if (buffer == 1 && launch_.buffers[written].size > 0 && launch_.buffers[written].object == part.object)
-        throw Undefined();
-    return content(part.object, part.begin + static_cast<std::uint64_t>(offset));
-  }
-  void write(unsigned buffer, std::int64_t offset, unsigned size) override {
-    note(buffer, offset, size, true, AtomicChange::None);
-  }
-  void change(unsigned buffer, std::int64_t offset, unsigned size, AtomicChange change, bool used) override {
-    if (used) note(buffer, offset, size, false, AtomicChange::None);
-    note(buffer, offset, size, true, used ? AtomicChange::None : change);
-  }
-  void pixel(unsigned image, const std::array<std::int64_t, 3>& at, bool writes) override {
-    const auto place = launch_.place_of(image, at, writes);
-    const auto size = static_cast<unsigned>(launch_.images->pixel_size());
-    if (place) note(kBuffers + image, static_cast<std::int64_t>(*place), size, writes, AtomicChange::None);
-  }
-
-  /// Called for each access.
-  std::function<void(const Used&)> check;
-
-  static std::uint64_t content(unsigned object, std::uint64_t at) { return (at * 37 + object * 11) % 251; }
-
- private:
-  void note(unsigned buffer, std::int64_t offset, unsigned size, bool writes, AtomicChange change) const {
-    const Part& part = launch_.buffers[buffer];
-    if (offset < 0 || static_cast<std::uint64_t>(offset) + size > part.size) throw Undefined();
-    if (check) check({buffer, static_cast<std::uint64_t>(offset), size, writes, change});
-  }
-
-  const RandomLaunch& launch_;
-};
-
-bool contains(const icd::RangeSet& set, std::uint64_t begin, std::uint64_t end) {
-  for (const auto& range : set.ranges())
-    if (range.begin <= begin && end <= range.end) return true;
-  return false;
-}
-
 /// Compares one launch with what is expected of it.
 class Comparison {
  public:
   Comparison(const RandomKernel& kernel, const protocol::Footprint& footprint, const RandomLaunch& launch)
-      : kernel_(kernel), footprint_(footprint), launch_(launch) {
-    space_.dimensions = launch.dimensions;
-    space_.offset = launch.offset;
-    space_.global = launch.global;
-    space_.local = launch.local;
-    const auto add = [&](const auto& scalar) { scalars_.push_back(std::as_bytes(std::span(&scalar, 1))); };
-    scalars_.resize(kBuffers);
-    for (unsigned i = 0; i < (launch.images == nullptr ? kBuffers : kMemoryArguments); ++i) {
-      const Part& part = launch.buffers[i];
-      buffers_.push_back(
-          {i < kBuffers ? i : i + kScalars, &kObjectNames[part.object], part.begin, part.size});
-      if (i < kBuffers) continue;
-      const ImageKind& kind = *launch.images;
-      const std::uint64_t row = kind.extent[0] * kind.pixel_size();
-      buffers_.back().image = icd::ImageLayout{
-          kind.dimensions, kind.pixel_size(), kind.extent, {kind.pixel_size(), row, row * kind.extent[1]}};
-    }
-    add(launch.scalars.a);
-    add(launch.scalars.b);
-    add(launch.scalars.c);
-    add(launch.scalars.d);
-    scalars_.resize(kMemoryArguments + kScalars);
-  }
+      : kernel_(kernel), footprint_(footprint), launch_(launch), arguments_(launch) {}
 
   void run(Random& random, Counts& counts) {
     Recorder whole(launch_);
@@ -157,8 +77,7 @@ class Comparison {
         std::any_of(footprint_.accesses.begin(), footprint_.accesses.end(),
                     [](const auto& access) { return access.writes && !access.coordinates.empty(); });
     for (const std::size_t members : {2U, 3U, 5U}) {
-      const icd::Division division =
-          icd::divide({footprint_, scalars_, buffers_, space_, launch_.has_groups}, members);
+      const icd::Division division = icd::divide(arguments_.of(footprint_, launch_), members);
       if (division.parts.empty()) continue;
       check_division(division);
       ++counts.divisions;
@@ -179,9 +98,9 @@ class Comparison {
     std::array<icd::RangeSet, kMemoryArguments> writes;
     for (const auto& access : footprint_.accesses) {
       const std::size_t used = access.argument < kBuffers ? access.argument : access.argument - kScalars;
-      const icd::UsedBuffer& buffer = buffers_.at(used);
-      (access.writes ? writes : reads)[used].add(
-          icd::bytes_of(footprint_, access, scalars_, space_, box, {buffer.size, buffer.image}));
+      const icd::UsedBuffer& buffer = arguments_.buffers.at(used);
+      (access.writes ? writes : reads)[used].add(icd::bytes_of(
+          footprint_, access, arguments_.scalars, arguments_.space, box, {buffer.size, buffer.image}));
     }
     Recorder recorder(launch_);
     recorder.check = [&](const Used& used) {
@@ -293,14 +212,10 @@ class Comparison {
     return item;
   }
 
-  static constexpr unsigned kScalars = 4;
-  static constexpr std::array<char, kObjects> kObjectNames{};
   const RandomKernel& kernel_;
   const protocol::Footprint& footprint_;
   const RandomLaunch& launch_;
-  icd::LaunchSpace space_;
-  std::vector<std::span<const std::byte>> scalars_;
-  std::vector<icd::UsedBuffer> buffers_;
+  const LaunchArguments arguments_;
 };
 
 compiler::Analysis analyse(compiler::CompilerProcess& process, const std::string& source,

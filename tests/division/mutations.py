@@ -2,7 +2,7 @@
 """Checks that the tests of division notice wrong rules: removes one condition after the other from copies of the
 sources in icd/core/division, builds division_tests with each copy, and runs it. Every copy has to be found wrong.
 
-Use: tests/division/mutations.py [--build FOLDER] [--seeds N] [NAME…]
+Use: tests/division/mutations.py [--build FOLDER] [--test PROGRAM] [--seeds N] [NAME…]
 
 NAME chooses mutations; without any, all run. Prints a line for each, and exits with status 1 if one is not noticed."""
 import argparse
@@ -30,7 +30,7 @@ MUTATIONS = [
     ('sub-buffers-begin-at-0', 'divide.cpp', 'result.add(range.begin + by, range.end + by);',
      'result.add(range.begin, range.end);'),
     ('whole-dimensions-are-divided', 'divide.cpp',
-     'if ((footprint.whole_dimensions >> dimension & 1U) != 0) {', 'if (false) {'),
+     'if (members > 1 && (footprint.whole_dimensions >> dimension & 1U) != 0) {', 'if (false) {'),
     ('group-ids-with-an-offset', 'divide.cpp',
      'if ((footprint.group_id_dimensions >> d & 1U) != 0 && launch.space.offset[d] != 0)', 'if (false)'),
     ('merged-buffers-are-accessed-otherwise', 'divide.cpp', 'if (!is_change(access)) return {};',
@@ -59,17 +59,17 @@ MUTATIONS = [
     ('zero-extension-is-ignored', 'evaluate.cpp', '''      case Op::ZeroExtend:
         return unsigned_number(number.a);''', '''      case Op::ZeroExtend:
         return this->number(number.a);'''),
-    ('overflow-is-ignored', 'evaluate.cpp',
+    ('overflow-is-ignored', 'sums.cpp',
      'if (divide(subtract(values.most, lowest), power(bits)) != window)', 'if (false)'),
     ('partial-groups-are-ignored', 'evaluate.cpp',
      'if (space_.global[number.a] % space_.local[number.a] == 0)', 'if (true)'),
-    ('quotients-of-negative-numbers', 'evaluate.cpp', '''    if (values.least < 0 || by.least < 0) return any(bits);
-    // Programs must not divide by 0.''', '''    // Programs must not divide by 0.'''),
-    ('remainders-of-negative-numbers', 'evaluate.cpp', '''    if (values.least < 0 || by.least < 0) return any(bits);
-    if (!b.is_constant() || by.least == 0)
-      return''', '''    if (!b.is_constant() || by.least == 0)
-      return'''),
-    ('quotient-without-remainder', 'evaluate.cpp', 'result.quotient = plus(std::move(result.quotient), any(over));',
+    ('quotients-of-negative-numbers', 'sums.cpp', '''  if (values.least < 0 || by.least < 0) return any(bits);
+  // Programs must not divide by 0.''', '''  // Programs must not divide by 0.'''),
+    ('remainders-of-negative-numbers', 'sums.cpp', '''  if (values.least < 0 || by.least < 0) return any(bits);
+  if (!b.is_constant() || by.least == 0)
+    return''', '''  if (!b.is_constant() || by.least == 0)
+    return'''),
+    ('quotient-without-remainder', 'sums.cpp', 'result.quotient = plus(std::move(result.quotient), any(over));',
      ''),
     ('one-iteration-less', 'evaluate.cpp',
      'return loop.next ? std::max<Wide>(0, tests - 1) : tests;', 'return std::max<Wide>(0, tests - 1);'),
@@ -88,24 +88,24 @@ MUTATIONS = [
     ('conditions-compare-unsigned', 'evaluate.cpp',
      'is_signed(comparison) || comparison == Comparison::Equal || comparison == Comparison::Different;',
      'comparison == Comparison::Equal || comparison == Comparison::Different;'),
-    ('smaller-groups-are-whole', 'evaluate.cpp', 'return any({1, Wide{space_.local[number.a]}});',
+    ('smaller-groups-are-whole', 'evaluate.cpp', 'return sums_.any({1, Wide{space_.local[number.a]}});',
      'return constant(space_.local[number.a]);'),
     ('either-is-the-first', 'evaluate.cpp',
-     'return any({std::min(a.least, b.least), std::max(a.most, b.most)});', 'return any(a);'),
+     'return sums_.any({std::min(a.least, b.least), std::max(a.most, b.most)});', 'return sums_.any(a);'),
     ('size-is-ignored', 'evaluate.cpp', 'Wide covered = length;', 'Wide covered = 1;'),
-    ('or-is-a-sum', 'evaluate.cpp', '''    if (have_no_common_bit(a, b)) return plus(a, b);
-    const Interval one''', '''    return plus(a, b);
-    const Interval one'''),
-    ('exclusive-or-is-a-sum', 'evaluate.cpp', '''    if (have_no_common_bit(a, b)) return plus(a, b);
-    // ~a''', '''    return plus(a, b);
-    // ~a'''),
-    ('touching-bits-are-apart', 'evaluate.cpp', 'interval(low).most < (all & -all)',
+    ('or-is-a-sum', 'sums.cpp', '''  if (have_no_common_bit(a, b)) return plus(a, b);
+  const Interval one''', '''  return plus(a, b);
+  const Interval one'''),
+    ('exclusive-or-is-a-sum', 'sums.cpp', '''  if (have_no_common_bit(a, b)) return plus(a, b);
+  // ~a''', '''  return plus(a, b);
+  // ~a'''),
+    ('touching-bits-are-apart', 'sums.cpp', 'interval(low).most < (all & -all)',
      'interval(low).most <= (all & -all)'),
-    ('constants-have-no-bits', 'evaluate.cpp', 'Wide all = high.constant;', 'Wide all = 0;'),
-    ('no-bits-are-filled', 'evaluate.cpp', 'while (all < number) all = 2 * all + 1;', 'all = number;'),
+    ('constants-have-no-bits', 'sums.cpp', 'Wide all = high.constant;', 'Wide all = 0;'),
+    ('no-bits-are-filled', 'sums.cpp', 'while (all < number) all = 2 * all + 1;', 'all = number;'),
     ('shifts-by-any-number', 'evaluate.cpp', 'if (!by.is_constant() || by.constant >= number.bits)',
      'if (by.constant >= number.bits)'),
-    ('least-is-the-first', 'evaluate.cpp', 'if (one.most <= other.least) return a;', 'if (true) return a;'),
+    ('least-is-the-first', 'sums.cpp', 'if (one.most <= other.least) return a;', 'if (true) return a;'),
     ('pixels-outside-are-not-at-the-edge', 'evaluate.cpp', 'if (values.least < 0 || values.most > last)',
      'if (false)'),
     ('coordinates-are-unsigned', 'evaluate.cpp', 'within(number(access.coordinates[d]), 32, true)',
@@ -138,16 +138,16 @@ def compile_command(build, source):
     raise SystemExit('the build folder does not compile ' + source)
 
 
-def link_command(build):
-    """The words with which the build links division_tests, and the place of the program's name."""
-    commands = subprocess.run(['ninja', '-C', build, '-t', 'commands', 'division_tests'], check=True,
+def link_command(build, test):
+    """The words with which the build links the test program, and the place of the program's name."""
+    commands = subprocess.run(['ninja', '-C', build, '-t', 'commands', test], check=True,
                               capture_output=True, text=True).stdout
-    line = [each for each in commands.splitlines() if ' -o tests/division/division_tests' in each][-1]
+    line = [each for each in commands.splitlines() if f' -o tests/division/{test}' in each][-1]
     words = [word for word in shlex.split(line) if word not in (':', '&&')]
-    return words, words.index('tests/division/division_tests')
+    return words, words.index(f'tests/division/{test}')
 
 
-def run(mutation, build, seeds):
+def run(mutation, build, test, seeds):
     """Whether the tests notice the mutation."""
     _, file, text, other = mutation
     with tempfile.TemporaryDirectory() as folder:
@@ -159,8 +159,8 @@ def run(mutation, build, seeds):
         compiled = pathlib.Path(folder) / 'mutated.o'
         command = compile_command(build, file) + ['-Wno-error', '-w', '-c', str(changed), '-o', str(compiled)]
         subprocess.run(command, check=True, cwd=build)
-        words, place = link_command(build)
-        program = pathlib.Path(folder) / 'division_tests'
+        words, place = link_command(build, test)
+        program = pathlib.Path(folder) / test
         words[place] = str(program)
         # The changed file comes first, so that the library's is not needed, and may stand twice.
         words[place + 1:place + 1] = [str(compiled), '-Wl,--allow-multiple-definition']
@@ -174,6 +174,8 @@ def run(mutation, build, seeds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--build', default=str(ROOT / 'build/release'), help='build folder; build/release')
+    parser.add_argument('--test', default='division_tests', choices=('division_tests', 'checked_tests'),
+                        help='the program that has to notice; division_tests')
     parser.add_argument('--seeds', type=int, default=200, help='programs to try for each mutation; 200')
     parser.add_argument('names', nargs='*', metavar='NAME', help='mutations to try; all')
     arguments = parser.parse_args()
@@ -181,7 +183,7 @@ def main():
     for mutation in MUTATIONS:
         if arguments.names and mutation[0] not in arguments.names:
             continue
-        noticed = run(mutation, arguments.build, arguments.seeds)
+        noticed = run(mutation, arguments.build, arguments.test, arguments.seeds)
         missed += 0 if noticed else 1
         print(f'{mutation[0]}: {"noticed" if noticed else "NOT NOTICED"}', flush=True)
     return 1 if missed else 0
