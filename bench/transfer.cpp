@@ -12,6 +12,7 @@ using namespace bench;
 struct TransferOptions : OpenCLOptions {
   std::vector<size_t> sizes{64 * kib, mib, 16 * mib, 256 * mib};
   bool compressible = false;
+  bool only_pageable = false;
 };
 
 /// Noise, or data that compresses to about a third: records of 64 bytes, three quarters of which are those of
@@ -73,6 +74,7 @@ void measure(const TransferOptions& options) {
     for (size_t i = 0; i < several; ++i)
       if (!std::equal(out.begin(), out.end(), in.begin() + static_cast<std::ptrdiff_t>(i * size)))
         throw std::runtime_error("a read from the device returned other data than was written");
+    if (options.only_pageable) continue;
 
     const cl::Buffer host(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, size);
     auto* const pinned = static_cast<unsigned char*>(
@@ -96,6 +98,7 @@ int main(int argc, char** argv) {
       argc, argv, "Transfers between host and device", options,
       [&](CommandLine& line) {
         bench::add_sizes(line, options.sizes);
+        line.flag("--only-pageable", options.only_pageable, "leave out memory of CL_MEM_ALLOC_HOST_PTR");
         line.flag("--compressible", options.compressible,
                   "transfer data that compresses to a third; by default, noise");
       },

@@ -20,6 +20,8 @@ namespace {
 
 /// What is received at once if it is not known to belong to a large record.
 constexpr std::size_t kBuffer = 64 * kKiB;
+/// After a record of this size, the next one is expected to be large, too.
+constexpr std::size_t kLargeRecord = 16 * kKiB;
 /// Pieces of memory that one system call sends.
 constexpr std::size_t kPieces = 64;
 
@@ -159,7 +161,9 @@ bool BatchConnection::begin_record() {
     std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(unread_),
               buffer_.begin() + static_cast<std::ptrdiff_t>(filled_), buffer_.begin());
     filled_ -= std::exchange(unread_, 0);
-    const std::size_t count = read(std::span(buffer_).subspan(filled_));
+    // A large record is received where it is to stay: copying 64 KiB takes longer than another call.
+    const std::size_t most = header_.size >= kLargeRecord ? head_.size() : buffer_.size();
+    const std::size_t count = read(std::span(buffer_).subspan(filled_, most - filled_));
     if (count == 0) return false;
     filled_ += count;
   }

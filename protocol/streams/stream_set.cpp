@@ -13,6 +13,7 @@
 #include "protocol/security/public_key.hpp"
 #include "protocol/streams/stream.hpp"
 #include "protocol/streams/ucx_stream.hpp"
+#include "protocol/transport/zmq.hpp"
 
 namespace clique::protocol {
 
@@ -44,8 +45,12 @@ std::shared_ptr<Stream> make_stream(Dialled connection, StreamRequest::Content c
 
 }  // namespace
 
-unsigned stream_count(bool long_way, Encryption encryption) {
-  constexpr unsigned kLongWay = 4;
+unsigned stream_count(std::chrono::nanoseconds round_trip, Encryption encryption) {
+  constexpr unsigned kOnLongWay = 4;
+  // With 4 MiB for sending, Linux's default, a connection has some 2.7 MiB under way: over 10 Gb/s and 20 ms,
+  // nine connections are needed, and more where packets are lost.
+  constexpr std::chrono::milliseconds kVeryLongWay{5};
+  constexpr unsigned kOnVeryLongWay = 16;
   // A connection moves several GB/s, and 1 to 2 GB/s if it is encrypted. Each has two threads at both ends,
   // and more threads than processors move less. What is left is for commands, the device and the application.
   static const unsigned processors = std::max(std::thread::hardware_concurrency(), 1U);
@@ -55,7 +60,8 @@ unsigned stream_count(bool long_way, Encryption encryption) {
           ? std::clamp(processors * 7 / 16, std::min(processors - processors / 8, 14U), 28U)
           : std::clamp(processors / 4, std::min(processors / 2, 8U), 16U);
   const unsigned useful = processors <= 2 ? 1 : count;
-  return long_way ? std::max(useful, kLongWay) : useful;
+  if (round_trip > kVeryLongWay) return std::max(useful, kOnVeryLongWay);
+  return round_trip > kLongWay ? std::max(useful, kOnLongWay) : useful;
 }
 
 std::size_t part_size(std::uint64_t size, unsigned streams) {

@@ -28,9 +28,10 @@ namespace clique::protocol {
 class Stream;
 
 /// Number of streams over which this process spreads large transfers to another one, and back.
-/// @param long_way see kLongWay in zmq.hpp
+/// @param round_trip of the way to it; 0 if it is not known. What the system keeps under way on one
+/// connection is limited, so a long way needs several.
 /// @param encryption if it covers the transfers, they take several times as much of a processor per byte
-unsigned stream_count(bool long_way, Encryption encryption);
+unsigned stream_count(std::chrono::nanoseconds round_trip, Encryption encryption);
 
 /// Bytes of the parts of a transfer that `streams` streams carry, each about the same amount: at most
 /// kPartSize, and at least kLeastPartSize.

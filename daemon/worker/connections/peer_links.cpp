@@ -115,14 +115,12 @@ std::uint64_t PeerLinks::chunk_size(protocol::PeerId peer, std::uint64_t size) {
 
 unsigned PeerLinks::idle_streams(protocol::PeerId peer) {
   if (peer == protocol::kClientPeer)
-    return client_->busy() ? 0
-                           : protocol::stream_count(client_->round_trip() > protocol::kLongWay,
-                                                    protocol::Encryption::All);
+    return client_->busy() ? 0 : protocol::stream_count(client_->round_trip(), protocol::Encryption::All);
   const std::lock_guard lock(mutex_);
   const auto found = links_.find(peer);
   if (found == links_.end() || found->second.shares() || !found->second.streams) return 0;
   PeerStreams& streams = *found->second.streams;
-  return streams.busy() ? 0 : streams.count(found->second.long_way());
+  return streams.busy() ? 0 : streams.count(found->second.round_trip());
 }
 
 unsigned PeerLinks::chunks_ahead(protocol::PeerId peer, std::size_t chunk) {
@@ -145,9 +143,10 @@ unsigned PeerLinks::chunks_ahead(protocol::PeerId peer, std::size_t chunk) {
   }
   if (shared) return static_cast<unsigned>(std::min<std::size_t>(kFewest, kLeast / chunk));
   const double held = static_cast<double>(round_trip.count()) * kBytesPerNs / static_cast<double>(chunk);
-  const unsigned fewest = round_trip > protocol::kLongWay
-                              ? kFewest
-                              : kFewest * protocol::stream_count(false, protocol::Encryption::All);
+  const unsigned fewest =
+      round_trip > protocol::kLongWay
+          ? kFewest
+          : kFewest * protocol::stream_count(std::chrono::nanoseconds{0}, protocol::Encryption::All);
   return static_cast<unsigned>(std::clamp<double>(held, fewest, kMost));
 }
 
@@ -164,12 +163,12 @@ bool PeerLinks::try_shared(Link& link) {
 bool PeerLinks::try_stream(Link& link, protocol::PeerData& part) {
   if (!link.streams || link.gone || link.shares() || part.data.bytes.size() < kLarge) return false;
   sent_.add(part.data.bytes.size());
-  link.streams->send(std::move(part), link.long_way());
+  link.streams->send(std::move(part), link.round_trip());
   return true;
 }
 
-void PeerLinks::PeerStreams::send(protocol::PeerData&& part, bool long_way) {
-  set_.open(count(long_way), 0);
+void PeerLinks::PeerStreams::send(protocol::PeerData&& part, std::chrono::nanoseconds round_trip) {
+  set_.open(count(round_trip), 0);
   set_.send(std::move(part));
 }
 

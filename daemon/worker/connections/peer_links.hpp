@@ -170,9 +170,11 @@ class PeerLinks {
           encryption_(target.encryption),
           ucx_(target.ucx),
           set_(*this, patience, std::move(target), std::move(sending)) {}
-    void send(protocol::PeerData&& part, bool long_way);
+    void send(protocol::PeerData&& part, std::chrono::nanoseconds round_trip);
     /// How many there are.
-    unsigned count(bool long_way) const { return protocol::stream_count(long_way, encryption_); }
+    unsigned count(std::chrono::nanoseconds round_trip) const {
+      return protocol::stream_count(round_trip, encryption_);
+    }
     /// Whether they have failed, and the peer cannot be reached any more.
     bool lost() const { return lost_.load(std::memory_order_relaxed); }
     /// Ends the connections, and releases what was to be sent.
@@ -211,7 +213,8 @@ class PeerLinks {
     bool gone = false;
     std::shared_ptr<protocol::SharedMemory> shared = nullptr;
     std::unique_ptr<PeerStreams> streams = nullptr;  ///< for large messages; null: the lines are over ZeroMQ
-    bool long_way() const { return lines.front().line->round_trip() > protocol::kLongWay; }
+    std::chrono::nanoseconds round_trip() const { return lines.front().line->round_trip(); }
+    bool long_way() const { return round_trip() > protocol::kLongWay; }
     /// Whether messages can go through shared memory.
     bool shares() const { return shared && !gone; }
   };

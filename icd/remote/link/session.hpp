@@ -124,7 +124,8 @@ class Session final : private Inbox::Handler {
   WorkerClock clock_;
 
   protocol::Attached attached_;
-  std::atomic<bool> described_{false};  // attached_ is set
+  std::atomic<bool> described_{false};      // attached_ is set
+  std::chrono::nanoseconds round_trip_{0};  // of the network; 0 in shared memory
   bool long_way_ = false;
   std::atomic<bool> closing_{false};  // this side closes the link
   std::mutex mutex_;

@@ -14,10 +14,10 @@ bool BulkStreams::usable() const {
   return worker_.has_streams();
 }
 
-void BulkStreams::configure(std::chrono::milliseconds patience, bool long_way) {
+void BulkStreams::configure(std::chrono::milliseconds patience, std::chrono::nanoseconds round_trip) {
   const std::lock_guard lock(mutex_);
   patience_ = patience;
-  long_way_ = long_way;
+  round_trip_ = round_trip;
 }
 
 protocol::StreamSet* BulkStreams::opened() {
@@ -26,7 +26,7 @@ protocol::StreamSet* BulkStreams::opened() {
   if (!set_) {
     set_ =
         std::make_unique<protocol::StreamSet>(static_cast<Owner&>(*this), patience_, worker_.stream_target());
-    set_->open(protocol::stream_count(long_way_, worker_.client.encryption()), protocol::kFirstBulkLine);
+    set_->open(protocol::stream_count(round_trip_, worker_.client.encryption()), protocol::kFirstBulkLine);
   }
   return set_.get();
 }

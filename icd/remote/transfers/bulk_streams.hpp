@@ -27,8 +27,8 @@ class BulkStreams final : public Uploads::Way, private protocol::StreamSet::Owne
   bool usable() const;
   /// Sets the properties of streams that are opened from now on.
   /// @param patience how long a stream may be without a connection; 0: it ends with its connection
-  /// @param long_way the link has a high latency, so that more streams are needed to use its bandwidth
-  void configure(std::chrono::milliseconds patience, bool long_way);
+  /// @param round_trip of the link: if it is long, more streams are needed to use its bandwidth
+  void configure(std::chrono::milliseconds patience, std::chrono::nanoseconds round_trip);
   /// Opens the streams. Does not wait for their connections.
   void open();
   /// Sends a part through one of the streams, which are opened if need be. Never waits.
@@ -51,7 +51,7 @@ class BulkStreams final : public Uploads::Way, private protocol::StreamSet::Owne
   std::mutex mutex_;  // guards the members below
   std::unique_ptr<protocol::StreamSet> set_;
   std::chrono::milliseconds patience_{0};
-  bool long_way_ = false;
+  std::chrono::nanoseconds round_trip_{0};
   bool closed_ = false;
 };
 

@@ -1,6 +1,6 @@
 // Connects network namespaces like a switch whose links are slow, long or unreliable. Every host has a TAP
 // device; packets that it sends are lost, delayed, duplicated or queued like tc-netem at that device would
-// do. Needs no kernel module.
+// do. Needs no kernel module. A thread for each host carries what that host sends.
 //
 // The program ends when its standard input ends; then the devices disappear, too.
 #include <fcntl.h>
@@ -18,14 +18,17 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <random>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "frame.hpp"
 #include "spec.hpp"
 
 namespace clique::test {
@@ -58,25 +61,6 @@ class Descriptor {
   int fd_;
 };
 
-/// The header that the device puts before each frame: virtio_net_hdr, whose header file is not valid C++ on
-/// all systems.
-struct FrameHeader {
-  std::uint8_t flags;
-  std::uint8_t segmentation;  // 0: the frame is one packet
-  std::uint16_t header_size;
-  std::uint16_t segment_size;
-  std::uint16_t checksum_start;
-  std::uint16_t checksum_offset;
-};
-
-/// Ethernet's header: two addresses and a type.
-constexpr std::size_t kEthernetHeader = 14;
-constexpr std::size_t kVlanTag = 4;
-/// The headers of a TCP packet that is part of a larger frame: Ethernet's, IP's and TCP's.
-constexpr std::size_t kPacketHeaders = kEthernetHeader + 20 + 32;
-/// What Ethernet sends in addition to the frame: preamble, checksum and gap.
-constexpr std::size_t kAroundPacket = 24;
-constexpr std::size_t kLargestFrame = sizeof(FrameHeader) + kPacketHeaders + 64 * 1024;
 /// Length of the device's queue: more than a sender hands over while this process is not running, so that
 /// only the specified packets are lost.
 constexpr int kDeviceQueue = 10000;
@@ -92,9 +76,10 @@ class Tap {
     name.copy(request.ifr_name, sizeof request.ifr_name - 1);
     request.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR;
     control(fd_, TUNSETIFF, &request);
-    // If the same happens to all packets, many packets of a connection come as one frame, which takes less
-    // processor time.
-    const unsigned offloads = TUN_F_CSUM | (spec.by_chance() ? 0U : TUN_F_TSO4 | TUN_F_TSO6);
+    // Unless each packet has a delay of its own, many packets of a connection come as one frame, which takes
+    // less processor time.
+    const bool apart = spec.jitter.count() > 0 || spec.reorder > 0;
+    const unsigned offloads = TUN_F_CSUM | (apart ? 0U : TUN_F_TSO4 | TUN_F_TSO6);
     if (ioctl(fd_.get(), TUNSETOFFLOAD, offloads) != 0) fail("TAP device");
     control(fd_, SIOCGIFHWADDR, &request);
     std::memcpy(address_.data(), request.ifr_hwaddr.sa_data, address_.size());
@@ -123,53 +108,42 @@ class Tap {
   Address address_{};
 };
 
-/// A frame as the device delivers it, with its FrameHeader.
-using Frame = std::vector<unsigned char>;
+/// What has happened to packets.
+struct Counts {
+  std::size_t packets = 0;
+  std::size_t lost = 0;
+  std::size_t refused = 0;
+};
 
-class Emulator {
+/// The hosts' devices.
+struct Switch {
+  std::vector<Tap> taps;
+  std::map<Address, std::size_t> hosts;  // by the address of their device
+};
+
+/// The link from one host to the switch, with the packets that are on it.
+class Uplink {
  public:
-  Emulator(const LinkSpec& spec, std::uint64_t seed) : spec_(spec), random_(seed) {}
+  Uplink(const LinkSpec& spec, const Switch& network, std::size_t host, std::uint64_t seed)
+      : spec_(spec), switch_(network), host_(host), random_(seed + host) {}
 
-  void add(const std::string& network, const std::string& device) {
-    hosts_.push_back({Tap(network, device, spec_), {}, {}, 0});
-    addresses_[hosts_.back().tap.address()] = hosts_.size() - 1;
-  }
-
-  /// Forwards packets until standard input ends.
+  /// Carries packets until standard input ends.
   void run() {
-    std::vector<pollfd> sources{{STDIN_FILENO, POLLIN, 0}};
-    for (const Host& host : hosts_) sources.push_back({host.tap.fd(), POLLIN, 0});
+    std::array<pollfd, 2> sources{{{STDIN_FILENO, POLLIN, 0}, {tap().fd(), POLLIN, 0}}};
     while (sources[0].revents == 0) {
       wait(sources);
-      for (std::size_t i = 0; i < hosts_.size(); ++i)
-        if (sources[i + 1].revents != 0) take(i);
+      if (sources[1].revents != 0) take();
       deliver();
     }
   }
 
-  /// Prints how many packets were lost.
-  void report() const {
-    std::fprintf(
-        stderr,
-        "link_emulator: of %zu packets, %zu were lost, and %zu more were dropped because a queue was full\n",
-        packets_, lost_, refused_);
-  }
+  const Counts& counts() const { return counts_; }
 
  private:
-  struct Host {
-    Tap tap;
-    Clock::time_point free_at;  // when everything that it has sent so far has left
-    std::deque<std::pair<Clock::time_point, std::size_t>>
-        waiting;  // when they have left, and how many packets
-    std::size_t waiting_packets;
-  };
-  struct Delivery {
-    std::size_t from;
-    Frame frame;
-  };
+  const Tap& tap() const { return switch_.taps[host_]; }
 
   /// Waits until there is something to take or to deliver.
-  void wait(std::vector<pollfd>& sources) const {
+  void wait(std::array<pollfd, 2>& sources) const {
     timespec rest{};
     if (!under_way_.empty()) {
       const auto until = std::max(under_way_.begin()->first - Clock::now(), Clock::duration::zero());
@@ -181,78 +155,97 @@ class Emulator {
       fail("ppoll");
   }
 
-  /// Takes some of the frames that a host has sent. The number is limited, so that all hosts get their turn.
-  void take(std::size_t host) {
-    std::array<unsigned char, kLargestFrame> data;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-    for (int i = 0; i < 16; ++i) {
-      const ssize_t size = read(hosts_[host].tap.fd(), data.data(), data.size());
+  /// Takes some of the frames that the host has sent: not all, because others are due in the meantime.
+  void take() {
+    for (int i = 0; i < 4; ++i) {
+      Frame frame = unused();
+      const ssize_t size = read(tap().fd(), frame.data(), frame.size());
       if (size < 0 && errno != EAGAIN && errno != EINTR) fail("read");
-      if (size <= 0) return;
-      const Frame frame(data.begin(), data.begin() + size);
-      const std::size_t packets = packets_of(frame);
-      packets_ += packets;
-      // Like netem: a packet that is both lost and duplicated arrives once.
-      const int copies = 1 + (chance(spec_.duplicate) ? 1 : 0) - (chance(spec_.loss) ? 1 : 0);
-      if (copies == 0) lost_ += packets;
-      for (int copy = 0; copy < copies; ++copy) send(host, frame, packets);
+      if (size <= 0) return spare_.push_back(std::move(frame));
+      const std::size_t packets = packets_in({frame.data(), static_cast<std::size_t>(size)}, spec_.mtu);
+      counts_.packets += packets;
+      // A small frame leaves the large memory to the next one.
+      if (static_cast<std::size_t>(size) < kLargestFrame / 4) {
+        Frame copy(frame.begin(), frame.begin() + size);
+        spare_.push_back(std::exchange(frame, std::move(copy)));
+      } else {
+        frame.resize(static_cast<std::size_t>(size));
+      }
+      send_survivors(std::move(frame), packets);
     }
   }
 
-  /// The number of packets that a frame is on the link; 0 if its size is invalid.
-  std::size_t packets_of(const Frame& frame) const {
-    if (frame.size() < sizeof(FrameHeader) + kEthernetHeader) return 0;
-    FrameHeader header{};
-    std::memcpy(&header, frame.data(), sizeof header);
-    const std::size_t size = frame.size() - sizeof header;
-    if (header.segmentation == 0) return size <= kEthernetHeader + kVlanTag + spec_.mtu ? 1 : 0;
-    if (header.segment_size == 0 || size <= kPacketHeaders) return 0;
-    return (size - kPacketHeaders + header.segment_size - 1) / header.segment_size;
+  /// Memory for any frame.
+  Frame unused() {
+    if (spare_.empty()) return Frame(kLargestFrame);
+    Frame frame = std::move(spare_.back());
+    spare_.pop_back();
+    frame.resize(kLargestFrame);
+    return frame;
   }
 
-  /// Sends a frame over the link of its host.
-  void send(std::size_t from, const Frame& frame, std::size_t packets) {
-    if (packets == 0) return;
-    Host& host = hosts_[from];
+  /// Sends the packets of a frame that are not lost, in as few frames as possible.
+  void send_survivors(Frame frame, std::size_t packets) {
+    std::size_t sent = 0;  // the packets about which chance has decided, and that are sent or lost
+    for (std::size_t packet = 0; packet < packets; ++packet) {
+      // Like netem: a packet that is both lost and duplicated arrives once.
+      const int copies = 1 + (chance(spec_.duplicate) ? 1 : 0) - (chance(spec_.loss) ? 1 : 0);
+      if (copies == 1) continue;
+      if (copies == 0) ++counts_.lost;
+      if (packet > sent) send(part_of(frame, sent, packet), packet - sent);
+      for (int copy = 0; copy < copies; ++copy) send(part_of(frame, packet, packet + 1), 1);
+      sent = packet + 1;
+    }
+    if (sent == packets) return;
+    if (sent == 0)
+      send(std::move(frame), packets);
+    else
+      send(part_of(frame, sent, packets), packets - sent);
+  }
+
+  /// Sends a frame over the link.
+  void send(Frame frame, std::size_t packets) {
     const Clock::time_point now = Clock::now();
     Clock::time_point due = now;
     if (spec_.rate > 0) {
-      for (; !host.waiting.empty() && host.waiting.front().first <= now; host.waiting.pop_front())
-        host.waiting_packets -= host.waiting.front().second;
-      if (host.waiting_packets >= spec_.limit) {
-        refused_ += packets;
+      for (; !waiting_.empty() && waiting_.front().first <= now; waiting_.pop_front())
+        waiting_packets_ -= waiting_.front().second;
+      if (waiting_packets_ >= spec_.limit) {
+        counts_.refused += packets;
         return;
       }
       const std::size_t bytes =
           frame.size() - sizeof(FrameHeader) + (packets - 1) * kPacketHeaders + packets * kAroundPacket;
-      host.free_at =
-          std::max(host.free_at, now) +
+      free_at_ =
+          std::max(free_at_, now) +
           std::chrono::nanoseconds(static_cast<std::int64_t>(8e9 * static_cast<double>(bytes) / spec_.rate));
-      host.waiting.emplace_back(host.free_at, packets);
-      host.waiting_packets += packets;
-      due = host.free_at;
+      waiting_.emplace_back(free_at_, packets);
+      waiting_packets_ += packets;
+      due = free_at_;
     }
     if (!chance(spec_.reorder)) due += delay();
-    under_way_.emplace(due, Delivery{from, frame});
+    under_way_.emplace_hint(under_way_.end(), due, std::move(frame));
   }
 
   /// Delivers all frames that are due. Frames that are due at the same time keep their order.
   void deliver() {
     while (!under_way_.empty() && under_way_.begin()->first <= Clock::now()) {
-      const auto [from, frame] = std::move(under_way_.begin()->second);
+      Frame frame = std::move(under_way_.begin()->second);
       under_way_.erase(under_way_.begin());
       Address to{};
       std::copy_n(frame.begin() + sizeof(FrameHeader), to.size(), to.begin());
       if ((to[0] & 1U) != 0) {
-        for (std::size_t host = 0; host < hosts_.size(); ++host)
-          if (host != from) put(host, frame);
-      } else if (const auto host = addresses_.find(to); host != addresses_.end()) {
+        for (std::size_t host = 0; host < switch_.taps.size(); ++host)
+          if (host != host_) put(host, frame);
+      } else if (const auto host = switch_.hosts.find(to); host != switch_.hosts.end()) {
         put(host->second, frame);
       }
+      if (frame.capacity() >= kLargestFrame && spare_.size() < kMostSpare) spare_.push_back(std::move(frame));
     }
   }
   /// Writes a frame to a host's device. A device that is down drops it.
-  void put(std::size_t host, const Frame& frame) {
-    (void)!write(hosts_[host].tap.fd(), frame.data(), frame.size());
+  void put(std::size_t host, const Frame& frame) const {
+    (void)!write(switch_.taps[host].fd(), frame.data(), frame.size());
   }
 
   bool chance(double probability) { return probability > 0 && zero_to_one_(random_) < probability; }
@@ -263,22 +256,58 @@ class Emulator {
                     Clock::duration::zero());
   }
 
+  static constexpr std::size_t kMostSpare = 256;
+
   LinkSpec spec_;
-  std::vector<Host> hosts_;
-  std::map<Address, std::size_t> addresses_;
-  std::multimap<Clock::time_point, Delivery> under_way_;
+  const Switch& switch_;
+  std::size_t host_;
+  Clock::time_point free_at_;  // when everything that the host has sent so far has left
+  std::deque<std::pair<Clock::time_point, std::size_t>>
+      waiting_;  // when they have left, and how many packets
+  std::size_t waiting_packets_ = 0;
+  std::multimap<Clock::time_point, Frame> under_way_;
+  std::vector<Frame> spare_;
   std::mt19937_64 random_;
   std::uniform_real_distribution<> zero_to_one_;
-  std::size_t packets_ = 0;
-  std::size_t lost_ = 0;
-  std::size_t refused_ = 0;
+  Counts counts_;
 };
+
+/// Carries the packets of all hosts until standard input ends.
+void carry(std::deque<Uplink>& uplinks) {
+  std::vector<std::jthread> threads;
+  for (Uplink& uplink : uplinks)
+    threads.emplace_back([&uplink] {
+      try {
+        uplink.run();
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "link_emulator: %s\n", error.what());
+        std::_Exit(1);
+      }
+    });
+}
+
+/// Prints how many packets were lost.
+void report(const std::deque<Uplink>& uplinks) {
+  Counts all;
+  for (const Uplink& uplink : uplinks) {
+    all.packets += uplink.counts().packets;
+    all.lost += uplink.counts().lost;
+    all.refused += uplink.counts().refused;
+  }
+  std::fprintf(
+      stderr,
+      "link_emulator: of %zu packets, %zu were lost, and %zu more were dropped because a queue was full\n",
+      all.packets, all.lost, all.refused);
+}
 
 int run(const LinkSpec& spec, const std::string& device, const std::vector<std::string>& networks) {
   const std::uint64_t seed = spec.seed.value_or(std::random_device()());
-  Emulator emulator(spec, seed);
+  Switch network;
   try {
-    for (const std::string& network : networks) emulator.add(network, device);
+    for (const std::string& name : networks) {
+      network.taps.emplace_back(name, device, spec);
+      network.hosts[network.taps.back().address()] = network.taps.size() - 1;
+    }
   } catch (const std::system_error& error) {
     std::fprintf(stderr, "link_emulator: %s\n", error.what());
     return kUnavailable;
@@ -287,9 +316,13 @@ int run(const LinkSpec& spec, const std::string& device, const std::vector<std::
     std::fprintf(stderr, "link_emulator: seed %llu\n", static_cast<unsigned long long>(seed));
   std::puts("ready");
   std::fflush(stdout);
+  // Threads inherit it.
   prctl(PR_SET_TIMERSLACK, 1);
-  emulator.run();
-  emulator.report();
+  std::deque<Uplink> uplinks;
+  for (std::size_t host = 0; host < network.taps.size(); ++host)
+    uplinks.emplace_back(spec, network, host, seed);
+  carry(uplinks);
+  report(uplinks);
   return 0;
 }
 
