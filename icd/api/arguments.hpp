@@ -25,8 +25,9 @@ constexpr bool at_most_one(cl_bitfield flags, cl_bitfield group) {
 /// Checks the cl_mem_flags that buffers and images have in common (section 5.2.1). Throws
 /// Error(CL_INVALID_VALUE).
 void check_flags(cl_mem_flags flags);
-/// Checks host_ptr against the flags (section 5.2.1). Throws Error(CL_INVALID_HOST_PTR).
-void check_host_ptr(cl_mem_flags flags, const void* host_ptr);
+/// Checks host_ptr against the flags (section 5.2.1). Throws Error(CL_INVALID_HOST_PTR), also if it points
+/// into a device allocation.
+void check_host_ptr(Context& context, cl_mem_flags flags, const void* host_ptr);
 /// @returns the flags of an object that is a part of `parent`, or an image over it: `flags`, with access and
 /// host access inherited if they are not given. Throws Error(CL_INVALID_VALUE).
 cl_mem_flags inherit_flags(cl_mem_flags flags, const Memory& parent);
@@ -53,6 +54,9 @@ SvmPointer svm_part(const Queue& queue, const void* pointer, size_t size);
 /// The device allocation that contains [pointer, pointer + size) and that the host cannot access; empty if
 /// there is none. Throws Error(CL_INVALID_VALUE) if the range exceeds the allocation.
 SvmPointer device_part(const Queue& queue, const void* pointer, size_t size);
+/// Checks that [pointer, pointer + size), which the call itself accesses, is not part of a device allocation
+/// that the host cannot access. Throws Error(CL_INVALID_VALUE). @param name that of the argument.
+void require_accessible(const Queue& queue, const void* pointer, size_t size, const char* name);
 /// Enqueues a copy between shared virtual memory and host memory, in any combination. Throws
 /// Error(CL_INVALID_VALUE), Error(CL_MEM_COPY_OVERLAP), and if it blocks, what conclude() throws.
 void copy_memory(Queue& queue, bool blocking, void* to, const void* from, size_t size,

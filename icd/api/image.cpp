@@ -190,7 +190,7 @@ Ref<Image> create_image(cl_context context, const cl_mem_properties* properties,
             "; an image from a buffer inherits the host-pointer flags");
     flags = inherit_flags(flags, *buffer);
   } else {
-    check_host_ptr(flags, host_ptr);
+    check_host_ptr(*owner, flags, host_ptr);
   }
   const cl_mem_flags access = format_access(flags);
   require(std::any_of(devices.begin(), devices.end(),

@@ -68,7 +68,9 @@ cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queue, cl_mem ima
   require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   require_host_read(*object);
-  touch_destination(ptr, host_extent(*object, extent, pitches));
+  const std::size_t size = host_extent(*object, extent, pitches);
+  require_accessible(*queue, ptr, size, "ptr");
+  touch_destination(ptr, size);
   conclude(read_image(*queue, *object, from, extent, ptr, pitches, {CL_COMMAND_READ_IMAGE, waits}),
            blocking_read != CL_FALSE, waits, event);
   return CL_SUCCESS;
@@ -91,7 +93,9 @@ cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue command_queue, cl_mem im
   require_host_write(*object);
   const bool blocking = blocking_write != CL_FALSE;
   const HostContent content{static_cast<const std::byte*>(ptr), pitches, {}};
-  touch_source(ptr, host_extent(*object, extent, pitches));
+  const std::size_t size = host_extent(*object, extent, pitches);
+  require_accessible(*queue, ptr, size, "ptr");
+  touch_source(ptr, size);
   conclude(write_image(*queue, *object, to, extent, content, {CL_COMMAND_WRITE_IMAGE, waits},
                        report_if(blocking || event != nullptr)),
            blocking, waits, event);
@@ -185,6 +189,7 @@ Work<protocol::FillImage> fill_image(const Queue& queue, cl_mem image, const voi
   const auto extent = triple(region);
   check_region(*object, to, extent);
   const std::size_t color_size = object->format().image_channel_order == CL_DEPTH ? 4 : 16;
+  require_accessible(queue, fill_color, color_size, "fill_color");
   const std::span<const std::byte> color(static_cast<const std::byte*>(fill_color), color_size);
   return icd::fill_image(object, color, to, extent);
 }

@@ -24,11 +24,8 @@ Ref<Buffer> create_buffer(cl_context context, const cl_mem_properties* propertie
   const cl_ulong largest = largest_allocation(*owner);
   require(size > 0 && size <= largest, CL_INVALID_BUFFER_SIZE, "size is ", size,
           "; the devices of the context can allocate 1 to ", largest, " bytes");
-  check_host_ptr(flags, host_ptr);
+  check_host_ptr(*owner, flags, host_ptr);
   SvmPointer svm = host_ptr != nullptr ? owner->svm().find(host_ptr) : SvmPointer();
-  const auto* const usm = dynamic_cast<const UsmAllocation*>(svm.allocation.get());
-  require(usm == nullptr || usm->usm_type() != CL_MEM_TYPE_DEVICE_INTEL, CL_INVALID_HOST_PTR,
-          "host_ptr points into a device allocation, which the host cannot access");
   if ((flags & CL_MEM_USE_HOST_PTR) != 0) {
     touch_source(host_ptr, size);
   } else {

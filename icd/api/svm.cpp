@@ -81,7 +81,7 @@ void require_apart(const void* dst_ptr, const void* src_ptr, size_t size) {
 Work<protocol::FillBuffer> fill_work(const Queue& queue, void* to, const void* pattern, size_t pattern_size,
                                      size_t size, cl_command_type type) {
   const SvmPointer svm = svm_part(queue, to, size);
-  const auto bytes = pattern_bytes(pattern, pattern_size);
+  const auto bytes = pattern_bytes(queue, pattern, pattern_size);
   require(svm.offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE, "the pointer is ",
           svm.offset, " bytes into its allocation and size is ", size,
           "; both must be multiples of pattern_size, ", pattern_size);
@@ -123,6 +123,11 @@ SvmPointer device_part(const Queue& queue, const void* pointer, size_t size) {
   if (!found || found.allocation->in_place()) return {};
   const auto* const usm = dynamic_cast<const UsmAllocation*>(found.allocation.get());
   return usm != nullptr && usm->usm_type() == CL_MEM_TYPE_DEVICE_INTEL ? found : SvmPointer{};
+}
+
+void require_accessible(const Queue& queue, const void* pointer, size_t size, const char* name) {
+  require(!device_part(queue, pointer, size), CL_INVALID_VALUE, name,
+          " points into a device allocation, which the host cannot access");
 }
 
 void copy_memory(Queue& queue, bool blocking, void* to, const void* from, size_t size,

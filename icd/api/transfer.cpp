@@ -300,10 +300,11 @@ cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue command_queue, cl_me
 }
 CLIQUE_CATCH_STATUS
 
-std::span<const std::byte> pattern_bytes(const void* pattern, size_t size) {
+std::span<const std::byte> pattern_bytes(const Queue& queue, const void* pattern, size_t size) {
   require(pattern != nullptr && std::has_single_bit(size) && size <= 128, CL_INVALID_VALUE,
           pattern == nullptr ? "pattern is NULL; pattern_size is " : "pattern_size is ", size,
           "; allowed are 1, 2, 4, 8, 16, 32, 64 and 128");
+  require_accessible(queue, pattern, size, "pattern");
   return {static_cast<const std::byte*>(pattern), size};
 }
 
@@ -311,7 +312,7 @@ Work<protocol::FillBuffer> fill_buffer(const Queue& queue, cl_mem buffer, const 
                                        size_t pattern_size, size_t offset, size_t size) {
   const Ref<Memory> memory = buffer_for(queue, buffer);
   require_range(offset, size, *memory);
-  const auto bytes = pattern_bytes(pattern, pattern_size);
+  const auto bytes = pattern_bytes(queue, pattern, pattern_size);
   require(offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE, "offset is ", offset,
           " and size is ", size, "; both must be multiples of pattern_size, ", pattern_size);
   return fill(memory, bytes, offset, size);

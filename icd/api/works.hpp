@@ -21,7 +21,7 @@ Work<protocol::CopyBufferRect> copy_buffer_rect(const Queue& queue, cl_mem src_b
 Work<protocol::FillBuffer> fill_buffer(const Queue& queue, cl_mem buffer, const void* pattern,
                                        size_t pattern_size, size_t offset, size_t size);
 /// The pattern of a fill of a memory object or of shared virtual memory. Throws Error(CL_INVALID_VALUE).
-std::span<const std::byte> pattern_bytes(const void* pattern, size_t size);
+std::span<const std::byte> pattern_bytes(const Queue& queue, const void* pattern, size_t size);
 Work<protocol::CopyImage> copy_image(const Queue& queue, cl_mem src_image, cl_mem dst_image,
                                      const size_t* src_origin, const size_t* dst_origin,
                                      const size_t* region);

@@ -8,7 +8,17 @@
 
 namespace clique::test::suite_clDeviceMemAllocINTEL {
 
-class clDeviceMemAllocINTEL : public UsmTest {};
+class clDeviceMemAllocINTEL : public UsmTest {
+ protected:
+  /// True if device allocations are memory of the host in this context, as they are where all devices are
+  /// CPUs with host allocations.
+  bool host_accesses_device_memory() {
+    return std::all_of(devices().begin(), devices().end(), [](cl_device_id each) {
+      return maps_host_memory(each) &&
+             info<cl_device_type>(clGetDeviceInfo, each, CL_DEVICE_TYPE) == CL_DEVICE_TYPE_CPU;
+    });
+  }
+};
 
 TEST_F(clDeviceMemAllocINTEL, GivenDeviceThenItsCapabilitiesAllowIt) {
   EXPECT_NE(cl_bitfield{0},
@@ -54,10 +64,7 @@ TEST_F(clDeviceMemAllocINTEL, GivenAccessByTheHostThenItFaultsUnlessItIsTheSameM
   int ends[2];
   ASSERT_EQ(0, ::pipe(ends));
   // The system accesses the memory with this process's rights.
-  const bool all = std::all_of(devices().begin(), devices().end(), [](cl_device_id each) {
-    return maps_host_memory(each) &&
-           info<cl_device_type>(clGetDeviceInfo, each, CL_DEVICE_TYPE) == CL_DEVICE_TYPE_CPU;
-  });
+  const bool all = host_accesses_device_memory();
   EXPECT_EQ(all ? 64 : -1, ::write(ends[1], data.get(), 64));
   if (all) {
     EXPECT_EQ(std::vector<char>(64, 7), std::vector<char>(data.get(), data.get() + 64));
@@ -77,6 +84,49 @@ TEST_F(clDeviceMemAllocINTEL, GivenPointerThenItIsNoHostPointer) {
   }
   EXPECT_EQ(CL_INVALID_VALUE,
             ::clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, data.get(), 64, 0, nullptr, nullptr));
+}
+
+TEST_F(clDeviceMemAllocINTEL, GivenPointerThenItIsNoHostPointerOfImages) {
+  if (info<cl_bool>(clGetDeviceInfo, device, CL_DEVICE_IMAGE_SUPPORT) != CL_TRUE)
+    GTEST_SKIP() << "the device has no images";
+  constexpr size_t kBytes = 256;  // 8 x 8 pixels
+  const auto data = on_device<char>(kBytes);
+  cl_image_desc desc = {};
+  desc.image_type = CL_MEM_OBJECT_IMAGE2D;
+  desc.image_width = 8;
+  desc.image_height = 8;
+  const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
+  cl_int err = CL_SUCCESS;
+  for (const cl_mem_flags flag : {CL_MEM_USE_HOST_PTR, CL_MEM_COPY_HOST_PTR}) {
+    err = CL_SUCCESS;
+    EXPECT_EQ(nullptr, ::clCreateImage(context, flag, &format, &desc, data.get(), &err));
+    EXPECT_EQ(CL_INVALID_HOST_PTR, err);
+  }
+  const Mem image(::clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, nullptr, &err));
+  ASSERT_CL(err);
+  const size_t origin[] = {0, 0, 0};
+  const size_t region[] = {8, 8, 1};
+  // Where the host can access the allocation, it is memory like any other.
+  const cl_int expected = host_accesses_device_memory() ? CL_SUCCESS : CL_INVALID_VALUE;
+  write_usm(data.get(), std::vector<char>(kBytes, 5));
+  for (const cl_bool blocking : {CL_TRUE, CL_FALSE}) {
+    EXPECT_EQ(expected, ::clEnqueueReadImage(queue, image, blocking, origin, region, 0, 0, data.get(), 0,
+                                             nullptr, nullptr));
+    EXPECT_EQ(expected, ::clEnqueueWriteImage(queue, image, blocking, origin, region, 0, 0, data.get(), 0,
+                                              nullptr, nullptr));
+  }
+  EXPECT_EQ(expected, ::clEnqueueFillImage(queue, image, data.get(), origin, region, 0, nullptr, nullptr));
+  EXPECT_CL(::clFinish(queue));
+}
+
+TEST_F(clDeviceMemAllocINTEL, GivenPointerThenItIsNoPattern) {
+  const auto data = on_device<char>(64);
+  write_usm(data.get(), std::vector<char>(64, 5));
+  const Mem filled = buffer<char>(64);
+  const cl_int expected = host_accesses_device_memory() ? CL_SUCCESS : CL_INVALID_VALUE;
+  EXPECT_EQ(expected, ::clEnqueueFillBuffer(queue, filled, data.get(), 4, 0, 64, 0, nullptr, nullptr));
+  EXPECT_EQ(expected, fill(queue, data.get() + 32, data.get(), 4, 32, 0, nullptr, nullptr));
+  EXPECT_CL(::clFinish(queue));
 }
 
 TEST_F(clDeviceMemAllocINTEL, GivenWrongArgumentsThenErrors) {
