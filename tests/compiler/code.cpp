@@ -38,6 +38,49 @@ TEST(Code, GivenRequiredWorkGroupSizeThenLoopsOverItsItemsHaveNoBranches) {
   EXPECT_FALSE(contains(ptx, "bra")) << ptx;
 }
 
+TEST(Code, GivenLoadsUnderConditionsThenTheyArePredicatedWithoutBranches) {
+  const std::string ptx = ptx_of(built(R"(
+    kernel void k(global float* out, global const float* in, global const long* numbers, int n, long other) {
+      const int i = get_global_id(0);
+      out[i] += i < n ? in[i + 1] : 0.0f;
+      out[i] *= i > 2 * n ? 1.5f : in[i + 2];
+      out[i + n] = (float)(i != n ? numbers[i] : other);
+    })"));
+  EXPECT_FALSE(contains(ptx, "bra")) << ptx;
+  EXPECT_TRUE(contains(ptx, " ld.global.b32 ")) << ptx;
+  EXPECT_TRUE(contains(ptx, " ld.global.b64 ")) << ptx;
+}
+
+TEST(Code, GivenGuardedLoadsOfConstantMemoryThenTheyUseTheReadOnlyCache) {
+  const std::string ptx = ptx_of(built(R"(
+    kernel void k(global float* restrict out, global const float* restrict in, int n) {
+      const int i = get_global_id(0);
+      out[i] = i < n ? in[i + 1] : 0.0f;
+    })"));
+  EXPECT_TRUE(contains(ptx, " ld.global.nc.b32 ")) << ptx;
+}
+
+TEST(Code, GivenGuardedLoadsFromAnyAddressThenNoneIsWiderThanItsAlignment) {
+  const std::string ptx = ptx_of(built(R"(
+    struct __attribute__((packed)) odd { char first; float second; };
+    kernel void k(global float* out, global const struct odd* in, int n) {
+      const int i = get_global_id(0);
+      out[i] = i < n ? in[i].second : 0.0f;
+    })"));
+  EXPECT_FALSE(contains(ptx, "ld.global.b32")) << ptx;
+  EXPECT_TRUE(contains(ptx, "ld.global.u8")) << ptx;
+}
+
+TEST(Code, GivenVolatileLoadsUnderConditionsThenTheyStayBehindBranches) {
+  const std::string ptx = ptx_of(built(R"(
+    kernel void k(global float* out, global volatile float* in, int n) {
+      const int i = get_global_id(0);
+      out[i] = i < n ? in[i] : 0.0f;
+    })"));
+  EXPECT_TRUE(contains(ptx, "ld.volatile.global")) << ptx;
+  EXPECT_TRUE(contains(ptx, "bra")) << ptx;
+}
+
 TEST(Code, GivenVectorsOfHalfThenTwoAreComputedAtOnce) {
   const std::string ptx = ptx_of(built(R"(
     #pragma OPENCL EXTENSION cl_khr_fp16 : enable

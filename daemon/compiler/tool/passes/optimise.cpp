@@ -19,6 +19,7 @@
 #include "daemon/compiler/tool/passes/constants.hpp"
 #include "daemon/compiler/tool/passes/division.hpp"
 #include "daemon/compiler/tool/passes/group_limits.hpp"
+#include "daemon/compiler/tool/passes/guarded_loads.hpp"
 #include "daemon/compiler/tool/passes/hidden_values.hpp"
 #include "daemon/compiler/tool/passes/index_offsets.hpp"
 #include "daemon/compiler/tool/passes/inlining.hpp"
@@ -155,6 +156,12 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
       [](llvm::LoopPassManager& passes, llvm::OptimizationLevel optimisation) {
         if (optimisation.getSpeedupLevel() >= 2) passes.addPass(UnrollForPrivateArrays());
       });
+  runner.builder().registerPeepholeEPCallback(
+      [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel optimisation) {
+        if (optimisation.getSpeedupLevel() < 2) return;
+        passes.addPass(MaskGuardedLoads());
+        passes.addPass(llvm::SimplifyCFGPass());
+      });
   // The ranges of local ids bound the iterations of loops over a work-group, even where their number is
   // unknown.
   runner.builder().registerVectorizerStartEPCallback(
@@ -176,6 +183,7 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
     return runner.uniformity(function);
   });
   separate_index_offsets(module);
+  predicate_masked_loads(module);
   use_multiply_add(module);
   if (options.approximate_division()) relax_divisions(module, options.flush_denorms());
   split_vector_comparisons(module);
