@@ -19,8 +19,14 @@ OutgoingPush::Part OutgoingPush::next(std::uint64_t limit) {
   part.offset = next_;
   const std::uint64_t most = std::min(limit, size_ - next_);
   part.block = image_ ? block_at(*image_, message_.offset + next_, most) : protocol::ImageBlock{{}, {}, most};
+  ++on_the_way_;
   next_ += part.block.size;
   return part;
+}
+
+bool OutgoingPush::part_sent() {
+  const bool last = --on_the_way_ == 0;
+  return last || !all_read();
 }
 
 void OutgoingPush::send(std::uint64_t offset, std::span<const std::byte> data,

@@ -30,6 +30,7 @@ class OutgoingPush {
   const protocol::Push& message() const { return message_; }
   std::uint64_t size() const { return size_; }
   std::uint64_t next_offset() const { return next_; }
+  /// Whether next() has returned all parts. Any thread.
   bool all_read() const { return next_ == size_; }
   /// Whether fail() was called. Any thread.
   bool failed() const { return failed_; }
@@ -40,6 +41,10 @@ class OutgoingPush {
   /// The next part. Of an image, whole slices, else whole rows, else pixels.
   /// @param limit how many bytes it has at most
   Part next(std::uint64_t limit);
+  /// To be called once for each part whose data has been sent, when its owner is released. Any thread.
+  /// @returns whether the main thread has something to do: it reads another part; or, after the last part,
+  /// lets go of the push
+  bool part_sent();
 
   /// Sends a part. Any thread.
   /// @param owner released when the data was sent
@@ -55,7 +60,8 @@ class OutgoingPush {
   const protocol::Push message_;
   const std::optional<protocol::ImageShape> image_;
   std::uint64_t size_;
-  std::uint64_t next_ = 0;
+  std::atomic<std::uint64_t> next_ = 0;
+  std::atomic<std::uint64_t> on_the_way_ = 0;  // parts that part_sent() was not called for
   std::atomic<bool> failed_ = false;
 };
 

@@ -116,7 +116,7 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
     }
     // When the part is sent, the next is read.
     const std::shared_ptr<const void> sent(data.get(), [self = shared_from_this(), data](const void*) {
-      self->backend_.surroundings_.tasks.post([self] { self->read_next(); });
+      if (self->push_.part_sent()) self->backend_.surroundings_.tasks.post([self] { self->read_next(); });
     });
     push_.send(offset, {data.get(), size}, sent);
     if ((left_ -= size) == 0 && !push_.failed() && end_)

@@ -218,7 +218,7 @@ class Pushes::PushJob : public std::enable_shared_from_this<PushJob> {
     const T* const what = kept.get();
     return {what, [self = shared_from_this(), kept](const void*) mutable {
               kept.reset();
-              self->uses_.tasks.post([self] { self->read_next(); });
+              if (self->push_.part_sent()) self->uses_.tasks.post([self] { self->read_next(); });
             }};
   }
 
