@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <string>
 #include <utility>
 
 #include "protocol/decode_error.hpp"
@@ -22,6 +24,8 @@ namespace {
 constexpr std::size_t kBuffer = 64 * kKiB;
 /// After a record of this size, the next one is expected to be large, too.
 constexpr std::size_t kLargeRecord = 16 * kKiB;
+/// A record that arrives with fewer bytes per second than any link carries is not what the other end sends.
+constexpr std::size_t kLeastRate = 16 * kKiB;
 /// Pieces of memory that one system call sends.
 constexpr std::size_t kPieces = 64;
 
@@ -45,6 +49,10 @@ void for_each_piece(const OutgoingRecord& record, std::size_t from, F&& function
 }
 
 }  // namespace
+
+bool too_slow(std::chrono::nanoseconds arriving, std::size_t bytes) {
+  return arriving > kStreamPatience + std::chrono::seconds(bytes / kLeastRate);
+}
 
 BatchConnection::BatchConnection(Dialled connection, StreamEnd end)
     : socket_(std::move(connection.socket)),
@@ -176,6 +184,7 @@ bool BatchConnection::begin_record() {
   // Large blocks take memory of the system when something is written to them only.
   block_ = std::make_shared_for_overwrite<std::byte[]>(expected());
   arrived_ = opened_ = 0;
+  awaited_.reset();
   in_record_ = true;
   const std::size_t here = std::min(filled_ - unread_, expected());
   std::copy_n(buffer_.begin() + static_cast<std::ptrdiff_t>(unread_), here, block_.get());
@@ -202,11 +211,22 @@ bool BatchConnection::receive(Record& record) {
     const std::size_t piece =
         ciphers_.opener ? std::min(kSealedPiece, expected() - arrived_) : expected() - arrived_;
     const std::size_t count = read({block_.get() + arrived_, piece});
-    if (count == 0) return false;
+    if (count == 0) {
+      await_rest();
+      return false;
+    }
     took(count);
   }
   finish_record(record);
   return true;
+}
+
+void BatchConnection::await_rest() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!awaited_) awaited_ = now;
+  if (too_slow(now - *awaited_, arrived_))
+    throw StreamBroken("a message of " + std::to_string(header_.size) + " bytes, of which " +
+                       std::to_string(arrived_) + " have come, takes too long");
 }
 
 void BatchConnection::finish_record(Record& record) {

@@ -1,9 +1,11 @@
 // One connection of a line that carries batches.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,6 +16,11 @@
 #include "protocol/streams/record.hpp"
 
 namespace clique::protocol {
+
+/// Whether a record has been arriving for too long, if so many of its bytes have come. The size in its header
+/// is authentic only when all of it has arrived. If somebody on the way makes the size larger, the heartbeats
+/// that follow count as the record's bytes: the other end seems alive, and the record does not end.
+bool too_slow(std::chrono::nanoseconds arriving, std::size_t bytes);
 
 /// Sends and receives records that carry batches, without waiting. One thread at a time sends, and one
 /// receives.
@@ -38,7 +45,8 @@ class BatchConnection {
     Incoming batch = {};         ///< Batch
   };
   /// Receives the next record. @returns false if not all of it has arrived. Throws StreamBroken when the
-  /// connection has ended; DecodeError; and SecurityError if the record is not authentic.
+  /// connection has ended, or the record is too slow; DecodeError; and SecurityError if the record is not
+  /// authentic.
   bool receive(Record& record);
   /// Whether anything has arrived since the last call.
   bool heard() { return std::exchange(heard_, false); }
@@ -60,6 +68,8 @@ class BatchConnection {
   /// Takes bytes of the present record that are in `block_` from now on.
   void took(std::size_t bytes);
   void finish_record(Record& record);
+  /// Notes that not all of the present record has arrived. Throws StreamBroken if it is too slow.
+  void await_rest();
 
   const Fd socket_;
   ConnectionCiphers ciphers_;
@@ -80,9 +90,10 @@ class BatchConnection {
   bool in_record_ = false;
   RecordHeader::Message head_{};
   RecordHeader header_;
-  std::shared_ptr<std::byte[]> block_;  // of the present record
-  std::size_t arrived_ = 0;             // bytes in it
-  std::size_t opened_ = 0;              // of these, bytes that are decrypted
+  std::shared_ptr<std::byte[]> block_;                            // of the present record
+  std::size_t arrived_ = 0;                                       // bytes in it
+  std::size_t opened_ = 0;                                        // of these, bytes that are decrypted
+  std::optional<std::chrono::steady_clock::time_point> awaited_;  // since when its rest is awaited
 };
 
 }  // namespace clique::protocol

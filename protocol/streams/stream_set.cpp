@@ -55,10 +55,11 @@ unsigned stream_count(std::chrono::nanoseconds round_trip, Encryption encryption
   // and more threads than processors move less. What is left is for commands, the device and the application.
   static const unsigned processors = std::max(std::thread::hardware_concurrency(), 1U);
   // On hosts with many processors, memory and the kernel become the limit.
-  const unsigned count =
-      encryption == Encryption::All
-          ? std::clamp(processors * 7 / 16, std::min(processors - processors / 8, 14U), 28U)
-          : std::clamp(processors / 4, std::min(processors / 2, 8U), 16U);
+  constexpr unsigned kMany = 64;
+  const unsigned encrypting = processors < kMany ? processors * 7 / 16 : 40U;
+  const unsigned count = encryption == Encryption::All
+                             ? std::max(encrypting, std::min(processors - processors / 8, 14U))
+                             : std::clamp(processors / 4, std::min(processors / 2, 8U), 16U);
   const unsigned useful = processors <= 2 ? 1 : count;
   if (round_trip > kVeryLongWay) return std::max(useful, kOnVeryLongWay);
   return round_trip > kLongWay ? std::max(useful, kOnLongWay) : useful;

@@ -14,8 +14,11 @@
 #include <thread>
 
 #include "protocol/decode_error.hpp"
+#include "protocol/limits.hpp"
 #include "protocol/messages.hpp"
 #include "protocol/security/public_key.hpp"
+#include "protocol/streams/batch_connection.hpp"
+#include "protocol/streams/stream.hpp"
 #include "tests/unit/protocol/streams/eventually.hpp"
 
 namespace clique::protocol {
@@ -115,6 +118,18 @@ class StreamLines : public testing::TestWithParam<bool> {
   BatchLine there_;
   int socket_ = -1;
 };
+
+TEST(BatchConnection, EndsIfNothingButHeartbeatsContinuesARecord) {
+  EXPECT_FALSE(too_slow(kStreamPatience, 0));
+  EXPECT_TRUE(too_slow(kStreamPatience + 1ms, 0));
+  // A heartbeat with its tag comes every second.
+  constexpr std::size_t kHeartbeat = 48;
+  EXPECT_TRUE(too_slow(40s, 40 * kHeartbeat));
+  EXPECT_TRUE(too_slow(1h, 3600 * kHeartbeat));
+  // On a very slow link.
+  EXPECT_FALSE(too_slow(40s, 40 * 16 * kKiB));
+  EXPECT_FALSE(too_slow(1h, 3600 * 16 * kKiB));
+}
 
 TEST_P(StreamLines, CarryBatchesBothWaysInOrder) {
   const auto here = line();
