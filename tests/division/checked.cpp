@@ -324,7 +324,8 @@ int run(const CheckedOptions& options) {
     try {
       run_seed(options.seed + i, options, counts);
     } catch (const Wrong& wrong) {
-      std::printf("WRONG: seed %llu: %s\n", static_cast<unsigned long long>(options.seed + i), wrong.what());
+      const std::uint64_t seed = options.seed + i;
+      std::printf("WRONG: seed %llu: %s\n", static_cast<unsigned long long>(seed), wrong.what());
       return EXIT_FAILURE;
     }
   }

@@ -23,7 +23,6 @@ namespace clique::test::division {
 namespace {
 
 namespace compiler = daemon::compiler;
-using protocol::AtomicChange;
 
 constexpr const char* kUsage =
     "division_tests [--seed N] [--seeds N] [--print]\n"
