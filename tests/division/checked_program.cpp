@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "daemon/compiler/contract/language_features.hpp"
+#include "daemon/compiler/tool/common/analyses.hpp"
 #include "daemon/compiler/tool/common/is_kernel.hpp"
 #include "daemon/compiler/tool/common/options.hpp"
 #include "daemon/compiler/tool/common/target.hpp"
@@ -235,18 +236,10 @@ void run_passes(llvm::Module& module, llvm::TargetMachine* machine, bool optimis
   // Loops that run as vectors also read what lies between the elements that they use, and drop it.
   tuning.LoopVectorization = false;
   llvm::PassBuilder builder(machine, tuning);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  compiler::Analyses analyses(builder);
   (optimised ? builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
              : builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0))
-      .run(module, modules);
+      .run(module, analyses.modules);
 }
 
 std::unique_ptr<llvm::Module> front_end(llvm::LLVMContext& context, const std::string& text) {

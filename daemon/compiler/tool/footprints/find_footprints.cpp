@@ -15,6 +15,7 @@
 #include <tuple>
 #include <utility>
 
+#include "daemon/compiler/tool/common/analyses.hpp"
 #include "daemon/compiler/tool/common/is_kernel.hpp"
 #include "daemon/compiler/tool/footprints/builtins.hpp"
 #include "daemon/compiler/tool/footprints/conditions.hpp"
@@ -345,21 +346,14 @@ void inline_all(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
 
 std::vector<protocol::Footprint> find_footprints(llvm::Module& module) {
   llvm::PassBuilder builder;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  footprints::inline_all(module, modules);
+  Analyses analyses(builder);
+  footprints::inline_all(module, analyses.modules);
   std::vector<protocol::Footprint> found;
   for (llvm::Function& function : module)
     if (is_kernel(function) && !function.isDeclaration())
-      found.push_back(footprints::Finder(function, functions.getResult<llvm::DominatorTreeAnalysis>(function),
-                                         functions.getResult<llvm::LoopAnalysis>(function))
+      found.push_back(footprints::Finder(function,
+                                         analyses.functions.getResult<llvm::DominatorTreeAnalysis>(function),
+                                         analyses.functions.getResult<llvm::LoopAnalysis>(function))
                           .run());
   return found;
 }

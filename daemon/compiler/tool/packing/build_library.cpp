@@ -13,6 +13,7 @@
 
 #include "daemon/compiler/contract/language_features.hpp"
 #include "daemon/compiler/contract/libdevice.hpp"
+#include "daemon/compiler/tool/common/analyses.hpp"
 #include "daemon/compiler/tool/common/bitcode.hpp"
 #include "daemon/compiler/tool/common/target.hpp"
 #include "daemon/compiler/tool/frontend/frontend.hpp"
@@ -38,17 +39,9 @@ std::unique_ptr<llvm::MemoryBuffer> read_file(const std::string& path) {
 /// Makes the functions small. Does so without a target machine, whose passes would already evaluate
 /// __nvvm_reflect.
 void simplify(llvm::Module& module) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
   llvm::PassBuilder builder;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O1).run(module, modules);
+  Analyses analyses(builder);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O1).run(module, analyses.modules);
 }
 
 /// Removes the attributes that the program decides when the library is linked into it.

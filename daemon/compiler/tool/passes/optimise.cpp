@@ -13,6 +13,7 @@
 
 #include <ctime>
 
+#include "daemon/compiler/tool/common/analyses.hpp"
 #include "daemon/compiler/tool/common/is_kernel.hpp"
 #include "daemon/compiler/tool/passes/byte_pairs.hpp"
 #include "daemon/compiler/tool/passes/byte_vectors.hpp"
@@ -38,28 +39,17 @@ namespace {
 class PassRunner {
  public:
   PassRunner(llvm::TargetMachine* machine, llvm::PassInstrumentationCallbacks* callbacks)
-      : builder_(machine, llvm::PipelineTuningOptions(), std::nullopt, callbacks) {
-    if (callbacks != nullptr)
-      modules_.registerPass([=] { return llvm::PassInstrumentationAnalysis(callbacks); });
-    builder_.registerModuleAnalyses(modules_);
-    builder_.registerCGSCCAnalyses(components_);
-    builder_.registerFunctionAnalyses(functions_);
-    builder_.registerLoopAnalyses(loops_);
-    builder_.crossRegisterProxies(loops_, functions_, components_, modules_);
-  }
+      : builder_(machine, llvm::PipelineTuningOptions(), std::nullopt, callbacks), analyses_(builder_) {}
 
   llvm::PassBuilder& builder() { return builder_; }
-  void run(llvm::ModulePassManager passes, llvm::Module& module) { passes.run(module, modules_); }
+  void run(llvm::ModulePassManager passes, llvm::Module& module) { passes.run(module, analyses_.modules); }
   const llvm::UniformityInfo& uniformity(llvm::Function& function) {
-    return functions_.getResult<llvm::UniformityInfoAnalysis>(function);
+    return analyses_.functions.getResult<llvm::UniformityInfoAnalysis>(function);
   }
 
  private:
-  llvm::LoopAnalysisManager loops_;
-  llvm::FunctionAnalysisManager functions_;
-  llvm::CGSCCAnalysisManager components_;
-  llvm::ModuleAnalysisManager modules_;
   llvm::PassBuilder builder_;
+  Analyses analyses_;
 };
 
 /// The processor time that this thread has used. Unlike elapsed time, it does not depend on how busy the

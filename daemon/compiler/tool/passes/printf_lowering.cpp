@@ -16,6 +16,7 @@
 #include "daemon/compiler/contract/printf_format.hpp"
 #include "daemon/compiler/library/abi.h"
 #include "daemon/compiler/tool/common/address_spaces.hpp"
+#include "daemon/compiler/tool/common/analyses.hpp"
 
 namespace clique::daemon::compiler {
 
@@ -38,18 +39,10 @@ std::vector<llvm::CallInst*> printf_calls_of(llvm::Function& printf) {
 /// Replaces private variables by values, so that formats and strings that a program keeps in variables are
 /// recognised.
 void promote_variables(const std::set<llvm::Function*>& functions) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager analyses;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
   llvm::PassBuilder builder;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(analyses);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, analyses, components, modules);
+  Analyses analyses(builder);
   llvm::SROAPass pass(llvm::SROAOptions::PreserveCFG);
-  for (llvm::Function* const function : functions) pass.run(*function, analyses);
+  for (llvm::Function* const function : functions) pass.run(*function, analyses.functions);
 }
 
 std::optional<std::string> constant_string(const llvm::Value* value) {
