@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <exception>
 #include <map>
-#include <span>
 #include <stdexcept>
 #include <string>
 
 #include "division/checked_program.hpp"
+#include "division/options.hpp"
 #include "division/random_launch.hpp"
 #include "division/recorder.hpp"
 #include "icd/core/division/check_footprint.hpp"
@@ -32,11 +32,6 @@ constexpr unsigned kCheckedLaunches = 4;
 /// Between objects, so that an access beside one is noticed before it does harm.
 constexpr std::size_t kGap = 4096;
 
-class Wrong : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
 struct CheckedCounts {
   std::uint64_t kernels = 0;
   std::uint64_t launches = 0;
@@ -44,22 +39,6 @@ struct CheckedCounts {
   std::uint64_t accesses = 0;
   std::uint64_t merges = 0;
   std::uint64_t images = 0;  ///< accesses to pixels
-};
-
-/// Which bytes of the objects were accessed.
-struct TouchedBytes {
-  std::array<std::vector<bool>, kObjects> read;
-  std::array<std::vector<bool>, kObjects> written;
-
-  TouchedBytes() {
-    for (unsigned object = 0; object < kObjects; ++object) {
-      read[object].resize(size_of(object));
-      written[object].resize(size_of(object));
-    }
-  }
-  void note(unsigned object, std::uint64_t begin, std::uint64_t size, bool writes) {
-    for (std::uint64_t at = begin; at < begin + size; ++at) (writes ? written : read)[object][at] = true;
-  }
 };
 
 /// What one object may be used for by a part: ranges of the whole object.
@@ -139,7 +118,7 @@ class PartRun {
   }
 
   CheckedMemory arguments;
-  TouchedBytes touched;
+  Touched touched;
   std::uint64_t accesses = 0;
   std::uint64_t pixels = 0;
   std::string wrong;  ///< empty: all accesses were expected
@@ -193,7 +172,7 @@ class CheckedRuns {
     for (const std::size_t members : {1U, 2U, 3U, 5U}) {
       const icd::Division division = icd::divide(arguments.of(footprint, launch), members);
       counts_.merges += division.merged.empty() ? 0 : 1;
-      std::vector<TouchedBytes> touched;
+      std::vector<Touched> touched;
       for (std::size_t i = 0; i < division.parts.size(); ++i)
         touched.push_back(run_part(kernel, launch, division, i));
       require_apart(touched, merged_bytes(launch, division));
@@ -202,12 +181,12 @@ class CheckedRuns {
 
  private:
   /// @returns what the part has accessed; its copies count as what they are copies of
-  TouchedBytes run_part(const RandomKernel& kernel, const RandomLaunch& launch, const icd::Division& division,
-                        std::size_t index) {
+  Touched run_part(const RandomKernel& kernel, const RandomLaunch& launch, const icd::Division& division,
+                   std::size_t index) {
     PartRun part(launch, division, index, too_small_);
     const Checks checks{[&](const CheckedAccess& access) { part.check(access); },
                         [&](const CheckedPixel& pixel) { part.check(pixel); }};
-    TouchedBytes modelled;
+    Touched modelled;
     Recorder recorder(launch);
     recorder.check = [&](const Used& used) {
       const Part& argument = launch.buffers[used.buffer];
@@ -244,13 +223,13 @@ class CheckedRuns {
   }
 
   /// No part may write what another one reads or writes.
-  static void require_apart(const std::vector<TouchedBytes>& parts,
+  static void require_apart(const std::vector<Touched>& parts,
                             const std::array<icd::RangeSet, kObjects>& merged) {
     for (unsigned object = 0; object < kObjects; ++object)
       for (std::uint64_t at = 0; at < size_of(object); ++at) {
         std::size_t writers = 0;
         std::size_t users = 0;
-        for (const TouchedBytes& part : parts) {
+        for (const Touched& part : parts) {
           writers += part.written[object][at] ? 1 : 0;
           users += part.written[object][at] || part.read[object][at] ? 1 : 0;
         }
@@ -262,7 +241,7 @@ class CheckedRuns {
 
   /// The test's own model of OpenCL C has to access the same bytes as the compiler's code, or the tests that
   /// rely on it prove nothing. An atomic operation counts as a write here, and there perhaps as a read, too.
-  static void require_same(const TouchedBytes& modelled, const TouchedBytes& real, const std::string& where) {
+  static void require_same(const Touched& modelled, const Touched& real, const std::string& where) {
     for (unsigned object = 0; object < kObjects; ++object)
       for (std::uint64_t at = 0; at < size_of(object); ++at) {
         const bool reads = real.read[object][at];
@@ -280,14 +259,7 @@ class CheckedRuns {
   CheckedCounts& counts_;
 };
 
-struct CheckedOptions {
-  std::uint64_t seed = 1;
-  std::uint64_t seeds = 20;
-  bool print = false;
-  bool too_small = false;
-};
-
-void run_seed(std::uint64_t seed, const CheckedOptions& options, CheckedCounts& counts) {
+void run_seed(std::uint64_t seed, const Options& options, bool too_small, CheckedCounts& counts) {
   Random random(seed);
   std::map<std::string, RandomKernel> kernels;
   std::string source;
@@ -299,7 +271,7 @@ void run_seed(std::uint64_t seed, const CheckedOptions& options, CheckedCounts& 
   if (options.print) std::printf("== seed %llu\n%s", static_cast<unsigned long long>(seed), source.c_str());
   const bool optimised = seed % 2 == 0;
   CheckedProgram program(source, optimised);
-  CheckedRuns runs(program, optimised, options.too_small, counts);
+  CheckedRuns runs(program, optimised, too_small, counts);
   for (const protocol::Footprint& footprint : program.footprints()) {
     const RandomKernel& kernel = kernels.at(footprint.kernel);
     ++counts.kernels;
@@ -318,11 +290,11 @@ void run_seed(std::uint64_t seed, const CheckedOptions& options, CheckedCounts& 
   }
 }
 
-int run(const CheckedOptions& options) {
+int run(const Options& options, bool too_small) {
   CheckedCounts counts;
   for (std::uint64_t i = 0; i < options.seeds; ++i) {
     try {
-      run_seed(options.seed + i, options, counts);
+      run_seed(options.seed + i, options, too_small, counts);
     } catch (const Wrong& wrong) {
       const std::uint64_t seed = options.seed + i;
       std::printf("WRONG: seed %llu: %s\n", static_cast<unsigned long long>(seed), wrong.what());
@@ -342,29 +314,6 @@ int run(const CheckedOptions& options) {
              : EXIT_SUCCESS;
 }
 
-CheckedOptions parse_checked(std::span<char* const> words) {
-  CheckedOptions options;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string name = words[i];
-    const auto number = [&] {
-      if (i + 1 == words.size()) throw std::invalid_argument(name + " needs a number");
-      return std::stoull(words[++i]);
-    };
-    if (name == "--seed") {
-      options.seed = number();
-    } else if (name == "--seeds") {
-      options.seeds = number();
-    } else if (name == "--print") {
-      options.print = true;
-    } else if (name == "--too-small") {
-      options.too_small = true;
-    } else {
-      throw std::invalid_argument("what is " + name + "?");
-    }
-  }
-  return options;
-}
-
 }  // namespace
 
 }  // namespace clique::test::division
@@ -372,7 +321,13 @@ CheckedOptions parse_checked(std::span<char* const> words) {
 int main(int count, char** words) {
   using namespace clique::test::division;
   try {
-    return run(parse_checked({words + 1, static_cast<std::size_t>(count - 1)}));
+    bool too_small = false;
+    const Options options = parse(count, words, {.seeds = 20}, [&](const std::string& name) {
+      if (name != "--too-small") return false;
+      too_small = true;
+      return true;
+    });
+    return run(options, too_small);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n%s", error.what(), kCheckedUsage);
     return 2;

@@ -42,24 +42,6 @@ struct Counts {
   std::uint64_t merges = 0;     ///< of these, of launches whose changes of a buffer are merged
 };
 
-class Wrong : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// What one part of a launch has really accessed, of each byte of the objects.
-struct Touched {
-  std::array<std::vector<bool>, kObjects> read;
-  std::array<std::vector<bool>, kObjects> written;
-
-  Touched() {
-    for (unsigned object = 0; object < kObjects; ++object) {
-      read[object].resize(size_of(object));
-      written[object].resize(size_of(object));
-    }
-  }
-};
-
 /// Compares one launch with what is expected of it.
 class Comparison {
  public:
@@ -141,7 +123,7 @@ class Comparison {
         }
         for (std::uint64_t at = argument.begin + used.begin; at < argument.begin + used.end(); ++at) {
           if (merged == nullptr) {
-            (used.writes ? touched.back()->written : touched.back()->read)[argument.object][at] = true;
+            touched.back()->note(argument.object, at, 1, used.writes);
             continue;
           }
           unsigned& through = changed[argument.object][at];

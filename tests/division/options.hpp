@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
 
@@ -14,8 +15,10 @@ struct Options {
 };
 
 /// @param options what holds where the command line says nothing
+/// @param also called with an option that other programs do not have; @returns whether it is one
 /// Throws std::invalid_argument, and std::out_of_range.
-inline Options parse(int count, char** words, Options options) {
+inline Options parse(int count, char** words, Options options,
+                     const std::function<bool(const std::string& name)>& also = {}) {
   for (int i = 1; i < count; ++i) {
     const std::string name = words[i];
     const auto number = [&] {
@@ -28,7 +31,7 @@ inline Options parse(int count, char** words, Options options) {
       options.seeds = number();
     } else if (name == "--print") {
       options.print = true;
-    } else {
+    } else if (!also || !also(name)) {
       throw std::invalid_argument("what is " + name + "?");
     }
   }

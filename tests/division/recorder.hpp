@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "division/random_launch.hpp"
@@ -24,6 +25,28 @@ struct Used {
 
   std::uint64_t end() const { return begin + size; }
   friend bool operator==(const Used&, const Used&) = default;
+};
+
+/// A launch accesses what is not expected of it.
+class Wrong : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What one part of a launch has really accessed, of each byte of the objects.
+struct Touched {
+  std::array<std::vector<bool>, kObjects> read;
+  std::array<std::vector<bool>, kObjects> written;
+
+  Touched() {
+    for (unsigned object = 0; object < kObjects; ++object) {
+      read[object].resize(size_of(object));
+      written[object].resize(size_of(object));
+    }
+  }
+  void note(unsigned object, std::uint64_t begin, std::uint64_t size, bool writes) {
+    for (std::uint64_t at = begin; at < begin + size; ++at) (writes ? written : read)[object][at] = true;
+  }
 };
 
 class Recorder : public Store {
