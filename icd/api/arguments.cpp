@@ -27,16 +27,17 @@ void check_flags(cl_mem_flags flags) {
           "; CL_MEM_USE_HOST_PTR excludes CL_MEM_ALLOC_HOST_PTR and CL_MEM_COPY_HOST_PTR");
 }
 
-void check_host_ptr(Context& context, cl_mem_flags flags, const void* host_ptr) {
+SvmPointer check_host_ptr(Context& context, cl_mem_flags flags, const void* host_ptr) {
   const bool wanted = (flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0;
   require(wanted == (host_ptr != nullptr), CL_INVALID_HOST_PTR,
           wanted ? "host_ptr is NULL; CL_MEM_USE_HOST_PTR and CL_MEM_COPY_HOST_PTR need one"
                  : "host_ptr is given without CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR");
-  if (host_ptr == nullptr) return;
-  const SvmPointer svm = context.svm().find(host_ptr);
+  if (host_ptr == nullptr) return {};
+  SvmPointer svm = context.svm().find(host_ptr);
   const auto* const usm = dynamic_cast<const UsmAllocation*>(svm.allocation.get());
   require(usm == nullptr || usm->usm_type() != CL_MEM_TYPE_DEVICE_INTEL, CL_INVALID_HOST_PTR,
           "host_ptr points into a device allocation, which the host cannot access");
+  return svm;
 }
 
 cl_mem_flags inherit_flags(cl_mem_flags flags, const Memory& parent) {

@@ -26,8 +26,8 @@ constexpr bool at_most_one(cl_bitfield flags, cl_bitfield group) {
 /// Error(CL_INVALID_VALUE).
 void check_flags(cl_mem_flags flags);
 /// Checks host_ptr against the flags (section 5.2.1). Throws Error(CL_INVALID_HOST_PTR), also if it points
-/// into a device allocation.
-void check_host_ptr(Context& context, cl_mem_flags flags, const void* host_ptr);
+/// into a device allocation. @returns what of shared virtual memory it points to; empty if that is nothing.
+SvmPointer check_host_ptr(Context& context, cl_mem_flags flags, const void* host_ptr);
 /// @returns the flags of an object that is a part of `parent`, or an image over it: `flags`, with access and
 /// host access inherited if they are not given. Throws Error(CL_INVALID_VALUE).
 cl_mem_flags inherit_flags(cl_mem_flags flags, const Memory& parent);

@@ -24,8 +24,7 @@ Ref<Buffer> create_buffer(cl_context context, const cl_mem_properties* propertie
   const cl_ulong largest = largest_allocation(*owner);
   require(size > 0 && size <= largest, CL_INVALID_BUFFER_SIZE, "size is ", size,
           "; the devices of the context can allocate 1 to ", largest, " bytes");
-  check_host_ptr(*owner, flags, host_ptr);
-  SvmPointer svm = host_ptr != nullptr ? owner->svm().find(host_ptr) : SvmPointer();
+  SvmPointer svm = check_host_ptr(*owner, flags, host_ptr);
   if ((flags & CL_MEM_USE_HOST_PTR) != 0) {
     touch_source(host_ptr, size);
   } else {

@@ -127,8 +127,7 @@ void Session::open(std::chrono::milliseconds timeout) {
     throw Error(CL_DEVICE_NOT_AVAILABLE, "node " + worker_.node + ": the worker did not answer within " +
                                              std::to_string(timeout.count()) + " ms");
   if (!shared_) round_trip_ = clock_.round_trip();
-  long_way_ = round_trip_ > protocol::kLongWay;
-  bulk_.configure(reconnect_.timeout() > 0ms, long_way_);
+  bulk_.configure(reconnect_.timeout() > 0ms, long_way());
   streams_.configure(reconnect_.timeout(), round_trip_);
   uploads_.set_window(upload_window(), stream_count());
 }
@@ -139,18 +138,22 @@ Uploads::Way& Session::upload_way() {
   return bulk_;
 }
 
+bool Session::long_way() const {
+  return round_trip_ > protocol::kLongWay;
+}
+
 unsigned Session::stream_count() const {
   return uses_streams() ? protocol::stream_count(round_trip_, worker_.client.encryption()) : 1;
 }
 
 std::size_t Session::largest_with_commands() const {
-  return long_way_ || stream_count() > 1 ? protocol::kLargeBesideCommands : protocol::kLargeTransfer;
+  return long_way() || stream_count() > 1 ? protocol::kLargeBesideCommands : protocol::kLargeTransfer;
 }
 
 std::size_t Session::upload_window() const {
   if (shared_) return kWindow;
   const std::size_t least =
-      long_way_ ? kWindow : kWindow * protocol::stream_count(0ns, worker_.client.encryption());
+      long_way() ? kWindow : kWindow * protocol::stream_count(0ns, worker_.client.encryption());
   const auto on_the_way = static_cast<double>(clock_.round_trip().count()) * kBytesPerNs;
   return std::clamp(static_cast<std::size_t>(on_the_way), least, kLargestWindow);
 }

@@ -101,6 +101,7 @@ class Session final : private Inbox::Handler {
   std::size_t upload_window() const;
   /// How many streams carry large transfers; 1 if none do.
   unsigned stream_count() const;
+  bool long_way() const;
   Uploads::Way& upload_way();
 
   const WorkerEndpoint& worker_;
@@ -126,8 +127,7 @@ class Session final : private Inbox::Handler {
   protocol::Attached attached_;
   std::atomic<bool> described_{false};      // attached_ is set
   std::chrono::nanoseconds round_trip_{0};  // of the network; 0 in shared memory
-  bool long_way_ = false;
-  std::atomic<bool> closing_{false};  // this side closes the link
+  std::atomic<bool> closing_{false};        // this side closes the link
   std::mutex mutex_;
   std::string loss_;  // under mutex_
   std::atomic<bool> lost_{false};
