@@ -38,6 +38,17 @@ TEST(Code, GivenRequiredWorkGroupSizeThenLoopsOverItsItemsHaveNoBranches) {
   EXPECT_FALSE(contains(ptx, "bra")) << ptx;
 }
 
+TEST(Code, GivenLoopsThenEachIterationEndsWithAConditionalBranchBack) {
+  const std::string ptx = ptx_of(built(R"(
+    kernel void k(global int* out, int n) {
+      int x = out[get_global_id(0)];
+      for (int i = 0; i < n; ++i) x = x * 1664525 + 1013904223;
+      out[get_global_id(0)] = x;
+    })"));
+  EXPECT_TRUE(contains(ptx, "mad.lo.s32")) << ptx;
+  EXPECT_FALSE(contains(ptx, "bra.uni")) << ptx;
+}
+
 TEST(Code, GivenLoadsUnderConditionsThenTheyArePredicatedWithoutBranches) {
   const std::string ptx = ptx_of(built(R"(
     kernel void k(global float* out, global const float* in, global const long* numbers, int n, long other) {

@@ -25,6 +25,7 @@
 #include "daemon/compiler/tool/passes/index_offsets.hpp"
 #include "daemon/compiler/tool/passes/inlining.hpp"
 #include "daemon/compiler/tool/passes/local_memory.hpp"
+#include "daemon/compiler/tool/passes/loop_branches.hpp"
 #include "daemon/compiler/tool/passes/multiply_add.hpp"
 #include "daemon/compiler/tool/passes/parameters.hpp"
 #include "daemon/compiler/tool/passes/private_arrays.hpp"
@@ -180,6 +181,7 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
   split_unaligned_byte_vectors(module);
   pass_byte_pairs_as_numbers(module);
   place_local_variables(module, kernels);
+  branch_back_to_loops(module);
   llvm::ModulePassManager cleanup;
   cleanup.addPass(llvm::GlobalDCEPass());
   PassRunner(nullptr, nullptr).run(std::move(cleanup), module);
