@@ -76,8 +76,12 @@ void set_spin_time(std::optional<std::chrono::microseconds> time) {
   spin_time.store(time ? time->count() : kNothing, std::memory_order_relaxed);
 }
 
+bool spare_processors() {
+  return processors() >= kMany;
+}
+
 Spinning::Spinning(bool in_memory)
-    : yields_(processors() < kMany),
+    : yields_(!spare_processors()),
       time_(asked_spin_time().value_or(usual_time(in_memory))),
       patience_(yields_ || asked_spin_time() ? time_ : kPatience) {}
 
@@ -96,7 +100,7 @@ bool Spinning::go_on(Clock::time_point now, bool expects) {
   return true;
 }
 
-Vigil::Vigil() : kept_(!asked_spin_time() && processors() >= kMany) {}
+Vigil::Vigil() : kept_(!asked_spin_time() && spare_processors()) {}
 
 void Vigil::prolong(std::uint64_t size) {
   if (!kept_) return;

@@ -17,6 +17,10 @@ std::optional<std::chrono::microseconds> parse_spin_time(const char* text);
 /// nothing, as before the first call: a time that suits this host. Thread-safe.
 void set_spin_time(std::optional<std::chrono::microseconds> time);
 
+/// Whether this process may run on so many processors that a thread which spins or wakes often takes nothing
+/// from others.
+bool spare_processors();
+
 /// How a thread spins before it sleeps, since sleeping and waking take 5 to 25 us on either side. On a host
 /// with few processors it yields to other threads between two looks, and sleeps if they keep it waiting. With
 /// many it does so later, and only while it expects something. Used by one thread at a time.

@@ -1,5 +1,6 @@
 #include "icd/remote/link/outbox.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -41,24 +42,51 @@ void Outbox::appended(std::unique_lock<std::mutex>& lock) {
     payload_bytes_ += payloads[payloads_counted_].bytes.size();
   const bool large = batch_.size() > kLargeRecords || payload_bytes_ > kLargePayloads;
   const bool first = !pending_ && !batch_.empty();
-  pending_ = pending_ || first;
+  if (first) {
+    pending_ = true;
+    pending_since_ = Clock::now();
+  }
+  ++appends_;
+  const bool due = large || (!first && turn_over());
+  if (due) turn_ = std::min(2 * turn_, kLastTurn);
   lock.unlock();
-  if (large) {
-    flush();
+  if (due) {
+    std::lock_guard sending(sending_mutex_);
+    send_taken();
   } else if (first) {
     control_.stir();
   }
 }
 
+bool Outbox::turn_over() {
+  return turn_ < kLastTurn && pending_ && Clock::now() - pending_since_ >= turn_;
+}
+
 void Outbox::flush() {
   std::lock_guard sending(sending_mutex_);
   send_taken();
+  const std::lock_guard lock(mutex_);
+  turn_ = kFirstTurn;
 }
 
 void Outbox::try_flush() {
+  try_to_send(true);
+}
+
+void Outbox::tend() {
+  bool wanted = true;
+  {
+    const std::lock_guard lock(mutex_);
+    wanted = appends_ == appends_seen_ || Clock::now() - pending_since_ >= kLastTurn;
+    appends_seen_ = appends_;
+  }
+  try_to_send(wanted);
+}
+
+void Outbox::try_to_send(bool wanted) {
   std::unique_lock sending(sending_mutex_, std::try_to_lock);
   if (!sending) return;
-  send_taken();
+  if (wanted) send_taken();
   if (!commands_->up() || commands_->behind()) try_to([this] { commands_->listen(); });
 }
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <ctime>
 #include <deque>
 #include <mutex>
 #include <vector>
@@ -15,8 +16,8 @@
 namespace clique::icd {
 
 /// One thread per process that serves all links: it sends the contents of outboxes, receives where no
-/// application thread does, and notices lost connections. It *ticks* (runs twice a millisecond) while a
-/// client stirs, and sleeps otherwise until a descriptor becomes readable. It does not look at clients that
+/// application thread does, and notices lost connections. It *ticks* (runs 2 to 10 times a millisecond) while
+/// a client stirs, and sleeps otherwise until a descriptor becomes readable. It does not look at clients that
 /// rest, so the cost of one busy link does not depend on the number of links. All signals are blocked in the
 /// thread; it is never joined.
 class Reactor {
@@ -90,6 +91,7 @@ class Reactor {
   Birthplace birthplace_;
   int event_fd_;
   std::atomic<bool> ticking_{false};
+  timespec tick_;  // the period of ticks; used by the thread only
   std::atomic<unsigned long> wakeups_{0};
 
   std::mutex mutex_;

@@ -47,7 +47,7 @@ std::chrono::milliseconds Upkeep::idle() {
 
 void Upkeep::serve(Reactor::Clock::time_point now) {
   if (retired_.load()) return;
-  outbox_.try_flush();
+  outbox_.tend();
   inbox_.serve();
   clock_.tick(now);
   answers_.expire(now);
