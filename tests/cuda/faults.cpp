@@ -1,4 +1,9 @@
 // GPUs that fail, and drivers that do not start.
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <thread>
+
 #include "session.hpp"
 
 namespace clique::test {
@@ -84,6 +89,50 @@ TEST(CudaFaults, GivenADriverThatDoesNotReturnWhenTheKernelIsOverTheLimitThenIts
   const pid_t worker = node.worker_of("a culprit");
   occupy(client);
   EXPECT_TRUE(eventually([&] { return !alive(worker); }));
+}
+
+/// A GPU whose memory another process holds while a file exists.
+class FullGpu {
+ public:
+  FullGpu() {
+    std::ofstream(file_).put('1');
+    ::setenv("FAKE_CUDA_FULL_WHILE", file_.c_str(), 1);
+    node_.emplace();
+    ::unsetenv("FAKE_CUDA_FULL_WHILE");
+  }
+  ~FullGpu() { free(); }
+  FullGpu(const FullGpu&) = delete;
+  FullGpu& operator=(const FullGpu&) = delete;
+
+  /// The other process gives its memory back.
+  void free() { std::filesystem::remove(file_); }
+  /// The status of a command that needs memory for a buffer.
+  cl_int fill() {
+    FakeGpuClient client(*node_);
+    client.send(CreateBuffer{kBuffer, kContext, CL_MEM_READ_WRITE, 8U << 20U},
+                FillBuffer{command(100), kBuffer, Bytes{1}, 0, 8U << 20U}, Finish{77, kInOrder});
+    return client.ended(100).status;
+  }
+
+ private:
+  const std::filesystem::path file_ =
+      std::filesystem::temp_directory_path() / ("clique-full-gpu-" + std::to_string(::getpid()));
+  std::optional<FakeNode> node_;
+};
+
+TEST(CudaFaults, GivenMemoryThatIsFreedSoonThenAllocationsWaitForIt) {
+  FullGpu gpu;
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    gpu.free();
+  });
+  EXPECT_EQ(gpu.fill(), CL_SUCCESS);
+  other.join();
+}
+
+TEST(CudaFaults, GivenMemoryThatIsNotFreedThenAllocationsFail) {
+  FullGpu gpu;
+  EXPECT_EQ(gpu.fill(), CL_MEM_OBJECT_ALLOCATION_FAILURE);
 }
 
 TEST(CudaFaults, GivenSeveralGpusThenEachHasAWorker) {

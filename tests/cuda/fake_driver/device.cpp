@@ -87,11 +87,19 @@ EXPORT cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice /*device*/) {
 EXPORT cuMemPoolSetAttribute(CUmemoryPool /*pool*/, CUmemPool_attribute /*name*/, void* /*value*/) {
   return CUDA_SUCCESS;
 }
+EXPORT cuMemPoolGetAttribute(CUmemoryPool /*pool*/, CUmemPool_attribute /*name*/, void* value) {
+  *static_cast<cuuint64_t*>(value) = 0;
+  return CUDA_SUCCESS;
+}
 EXPORT cuMemPoolTrimTo(CUmemoryPool /*pool*/, std::size_t /*kept*/) {
   return CUDA_SUCCESS;
 }
 EXPORT cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice /*device*/) {
   *context = nullptr;
+  return CUDA_SUCCESS;
+}
+EXPORT cuCtxGetDevice(CUdevice* device) {
+  *device = 0;
   return CUDA_SUCCESS;
 }
 EXPORT cuCtxSetCurrent(CUcontext /*context*/) {

@@ -21,6 +21,16 @@ struct SharedName {
 /// Bytes of the largest piece of host memory that can be registered.
 constexpr std::size_t kMostRegistered = 1U << 30U;
 
+/// Bytes for which there is always room.
+constexpr std::size_t kSmall = 1U << 20U;
+
+/// Whether another process, which has ended, still holds all memory: while the file exists that
+/// FAKE_CUDA_FULL_WHILE names.
+bool others_hold() {
+  static const char* const file = std::getenv("FAKE_CUDA_FULL_WHILE");
+  return file != nullptr && ::access(file, F_OK) == 0;
+}
+
 /// @returns MAP_FAILED if there are no addresses.
 void* reserve_aligned(std::size_t size) {
   constexpr std::size_t kUnit = Pages::kGranularity;
@@ -36,6 +46,11 @@ void* reserve_aligned(std::size_t size) {
 
 }  // namespace
 
+EXPORT cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
+  *total = std::size_t{4} << 30U;
+  *free = others_hold() ? 0 : *total;
+  return CUDA_SUCCESS;
+}
 EXPORT cuMemAlloc_v2(CUdeviceptr* address, std::size_t size) {
   if (broken != CUDA_SUCCESS) return broken;
   if (size > (std::size_t{4} << 30U)) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -110,7 +125,7 @@ EXPORT cuMemFree_v2(CUdeviceptr address) {
 }
 EXPORT cuMemAllocAsync(CUdeviceptr* address, std::size_t size, CUstream /*stream*/) {
   if (broken != CUDA_SUCCESS) return broken;
-  if (size > (std::size_t{4} << 30U)) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (size > (std::size_t{4} << 30U) || (size > kSmall && others_hold())) return CUDA_ERROR_OUT_OF_MEMORY;
   *address = memory.take(size);
   return CUDA_SUCCESS;
 }

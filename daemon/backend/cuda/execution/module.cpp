@@ -7,6 +7,8 @@
 #include <cstring>
 #include <limits>
 
+#include "daemon/backend/cuda/gpu/room.hpp"
+
 namespace clique::daemon::cuda {
 
 using compiler::Hidden;
@@ -41,7 +43,8 @@ void place_parameters(CUfunction function, compiler::Kernel& kernel) {
 Module::Module(std::shared_ptr<const compiler::ProgramBinary> binary, const protocol::Bytes& code,
                std::uint32_t most_local)
     : binary_(std::move(binary)) {
-  CLIQUE_CUDA(ModuleLoadData(&native_, code.data()));
+  check(when_there_is_room([&] { return driver().ModuleLoadData(&native_, code.data()); }),
+        "cuModuleLoadData");
   try {
     for (const compiler::Kernel& kernel : binary_->kernels) {
       Function function;

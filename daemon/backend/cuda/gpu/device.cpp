@@ -3,6 +3,7 @@
 #include <array>
 #include <stdexcept>
 
+#include "daemon/backend/cuda/gpu/room.hpp"
 #include "daemon/compiler/contract/language_features.hpp"
 
 namespace clique::daemon::cuda {
@@ -33,7 +34,8 @@ Device open_device(std::uint32_t number) {
                              std::to_string(count));
   Device device;
   CLIQUE_CUDA(DeviceGet(&device.native, static_cast<int>(number)));
-  CLIQUE_CUDA(DevicePrimaryCtxRetain(&device.context, device.native));
+  check(when_there_is_room([&] { return driver().DevicePrimaryCtxRetain(&device.context, device.native); }),
+        "cuDevicePrimaryCtxRetain");
   CLIQUE_CUDA(CtxSetCurrent(device.context));
   device.major = static_cast<unsigned>(device.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR));
   device.minor = static_cast<unsigned>(device.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));

@@ -25,7 +25,10 @@ namespace clique::daemon::cuda {
   X(DeviceTotalMem, cuDeviceTotalMem_v2, std::size_t*, CUdevice)                                             \
   X(DeviceGetDefaultMemPool, cuDeviceGetDefaultMemPool, CUmemoryPool*, CUdevice)                             \
   X(MemPoolSetAttribute, cuMemPoolSetAttribute, CUmemoryPool, CUmemPool_attribute, void*)                    \
+  X(MemPoolGetAttribute, cuMemPoolGetAttribute, CUmemoryPool, CUmemPool_attribute, void*)                    \
   X(MemPoolTrimTo, cuMemPoolTrimTo, CUmemoryPool, std::size_t)                                               \
+  X(CtxGetDevice, cuCtxGetDevice, CUdevice*)                                                                 \
+  X(MemGetInfo, cuMemGetInfo_v2, std::size_t*, std::size_t*)                                                 \
   X(DevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, CUcontext*, CUdevice)                                  \
   X(CtxSetCurrent, cuCtxSetCurrent, CUcontext)                                                               \
   X(CtxSynchronize, cuCtxSynchronize, void)                                                                  \

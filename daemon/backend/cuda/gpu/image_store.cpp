@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/backend/cuda/gpu/room.hpp"
 #include "daemon/compiler/library/abi.h"
 
 namespace clique::daemon::cuda {
@@ -113,7 +114,7 @@ void ImageStore::make_array() {
   CUresult result = driver().Array3DCreate(&array_, &description);
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
     memory_.trim();
-    result = driver().Array3DCreate(&array_, &description);
+    result = when_there_is_room([&] { return driver().Array3DCreate(&array_, &description); });
   }
   check(result, "cuArray3DCreate");
 }

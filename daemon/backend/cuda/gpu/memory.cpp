@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "daemon/backend/cuda/gpu/room.hpp"
 #include "protocol/transport/placed_memory.hpp"
 
 namespace clique::daemon::cuda {
@@ -22,7 +23,7 @@ CUmemAllocationProp placed_memory(CUdevice device) {
 void map_new(CUdevice device, CUdeviceptr address, std::size_t size) {
   const CUmemAllocationProp property = placed_memory(device);
   CUmemGenericAllocationHandle memory = 0;
-  CLIQUE_CUDA(MemCreate(&memory, size, &property, 0));
+  check(when_there_is_room([&] { return driver().MemCreate(&memory, size, &property, 0); }), "cuMemCreate");
   const CUresult mapped = driver().MemMap(address, size, 0, memory, 0);
   // The mapping keeps the memory.
   static_cast<void>(driver().MemRelease(memory));
@@ -95,15 +96,16 @@ std::shared_ptr<const CUdeviceptr> DeviceMemory::take(std::uint64_t size) {
   auto address = std::make_unique<CUdeviceptr>(0);
   size = std::max<std::uint64_t>(size, 1);
   if (pool_ != nullptr) {
-    CUresult result = driver().MemAllocAsync(address.get(), size, stream_);
+    const auto allocate = [&] { return driver().MemAllocAsync(address.get(), size, stream_); };
+    CUresult result = allocate();
     if (result == CUDA_ERROR_OUT_OF_MEMORY) {
       trim();
-      result = driver().MemAllocAsync(address.get(), size, stream_);
+      result = when_there_is_room(allocate);
     }
     check(result, "cuMemAllocAsync");
     CLIQUE_CUDA(StreamSynchronize(stream_));
   } else {
-    CLIQUE_CUDA(MemAlloc(address.get(), size));
+    check(when_there_is_room([&] { return driver().MemAlloc(address.get(), size); }), "cuMemAlloc");
   }
   return {address.release(), [this](const CUdeviceptr* gone) {
             give_back(*gone);
