@@ -38,6 +38,20 @@ TEST(AccessChecks, GivenMemoryOfTheWorkItemOrGroupThenItIsNotChecked) {
             1U);
 }
 
+TEST(AccessChecks, GivenPointerThatMayBePrivateThenItIsCheckedIfItIsGlobal) {
+  const std::string ptx = ptx_of(built(R"(
+    __kernel void k(__global int* a, int n) {
+      int p[8];
+      for (int i = 0; i < 8; ++i) p[i] = n * i;
+      int* generic = n > 3 ? p : (int*)a;
+      for (int i = 0; i < n; ++i) generic[(i * 5) % 8] += i;
+      a[0] = p[n & 7];
+    })",
+                                       "-cl-std=CL3.0 -clique-check-footprints"));
+  EXPECT_TRUE(contains(ptx, "isspacep.global"));
+  EXPECT_EQ(ptx.find("llvm.nvvm"), std::string::npos) << "an intrinsic function that the GPU does not have";
+}
+
 TEST(AccessChecks, GivenFunctionThatIsNotInlinedThenItsAccessesAreChecked) {
   const std::string ptx = ptx_of(built(R"(
     __attribute__((noinline)) int sum(__global const int* from, int n) {

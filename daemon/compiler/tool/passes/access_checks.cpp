@@ -260,7 +260,7 @@ void insert_access_checks(llvm::Module& module, const std::vector<Kernel>& kerne
       llvm::Value* size = access.size;
       if (access.pointer->getType()->getPointerAddressSpace() == kGenericSpace)
         size = builder.CreateSelect(
-            builder.CreateUnaryIntrinsic(llvm::Intrinsic::nvvm_isspacep_global, access.pointer), size,
+            builder.CreateIntrinsic(llvm::Intrinsic::nvvm_isspacep_global, {}, {access.pointer}), size,
             builder.getInt64(0));
       builder.CreateCall(check, {checks, builder.CreatePtrToInt(access.pointer, builder.getInt64Ty()), size,
                                  builder.getInt32(access.writes ? 1 : 0)});
