@@ -14,6 +14,7 @@
 namespace clique::protocol {
 
 struct Pass;
+struct RunKernel;
 struct WorkerAddress;
 
 /// How many of the last fields of T may be missing. Each version that appends fields adds a line below, as in
@@ -26,5 +27,7 @@ template <>
 inline constexpr std::size_t kAppendedFields<WorkerAddress> = 2;  // 27: segments_at, segments_size
 template <>
 inline constexpr std::size_t kAppendedFields<Pass> = 1;  // 28: sealed_headers
+template <>
+inline constexpr std::size_t kAppendedFields<RunKernel> = 1;  // 29: expected
 
 }  // namespace clique::protocol

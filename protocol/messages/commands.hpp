@@ -68,6 +68,17 @@ struct SparseUse {
   CLIQUE_FIELDS(SparseUse, buffer, ranges)
 };
 
+/// What a launch is expected to access of an argument.
+struct ExpectedAccess {
+  std::uint32_t argument = 0;
+  std::vector<ByteRange> reads = {};   ///< bytes of the buffer
+  std::vector<ByteRange> writes = {};  ///< bytes that may also be read
+  CLIQUE_FIELDS(ExpectedAccess, argument, reads, writes)
+};
+
+/// Ranges of the ExpectedAccesses of one launch.
+inline constexpr std::size_t kMostExpectedRanges = 1U << 16U;
+
 struct RunKernel {
   Command command;
   ObjectId kernel = 0;
@@ -82,7 +93,10 @@ struct RunKernel {
   LaunchPart part = {};
   /// What it accesses of each sparse buffer among its arguments.
   std::vector<SparseUse> sparse = {};
-  CLIQUE_MESSAGE(RunKernel, command, kernel, args, offset, global, local, reached, part, sparse)
+  /// For a program that was built with -clique-check-footprints: what the launch is expected to access, in
+  /// the order of its arguments. It fails if it accesses anything else. Empty: nothing is checked.
+  std::vector<ExpectedAccess> expected = {};
+  CLIQUE_MESSAGE(RunKernel, command, kernel, args, offset, global, local, reached, part, sparse, expected)
 };
 
 /// 4 bytes of an early read (ReadBuffer::early), and the flag that they have arrived. A device writes both at

@@ -109,8 +109,8 @@ struct Release {
   CLIQUE_MESSAGE(Release, objects, events)
 };
 
-/// Worker to client: an operation failed that no request or event reports. Goes to the context's error
-/// callback.
+/// Worker to client: an operation failed that no request or event reports, or why the command fails whose
+/// event reports that next. Goes to the context's error callback.
 struct Failed {
   ObjectId object = 0;  ///< the object concerned, or 0
   std::int32_t status = 0;

@@ -58,6 +58,9 @@ TEST(Options, GivenUnknownOptionWhenParsedThenTheStatusIsOfTheCall) {
   EXPECT_EQ(status_of(Kind::Build, "-cl-no-such-option"), CL_INVALID_BUILD_OPTIONS);
   EXPECT_EQ(status_of(Kind::Compile, "--foo"), CL_INVALID_COMPILER_OPTIONS);
   EXPECT_EQ(status_of(Kind::Link, "-cl-mad-enable"), CL_INVALID_LINKER_OPTIONS);
+  // Only what clBuildProgram builds from source is divided.
+  EXPECT_EQ(status_of(Kind::Compile, "-clique-check-footprints"), CL_INVALID_COMPILER_OPTIONS);
+  EXPECT_TRUE(parse_options(Kind::Build, "-clique-check-footprints").check_footprints);
   EXPECT_EQ(status_of(Kind::Build, "-cl-std=CL4.0"), CL_INVALID_BUILD_OPTIONS);
   EXPECT_EQ(status_of(Kind::Build, "-cl-std=CLC++"), CL_INVALID_BUILD_OPTIONS);
   EXPECT_EQ(status_of(Kind::Build, "-D"), CL_INVALID_BUILD_OPTIONS);

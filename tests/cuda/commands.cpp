@@ -495,6 +495,96 @@ TEST_F(CudaCommands, GivenAPartOfALaunchThenOnlyItsWorkItemsRun) {
   EXPECT_EQ(client_.ended(103).status, CL_INVALID_OPERATION) << "it was not built to run in parts";
 }
 
+/// A program with the kernel neighbours(from, to, count) of fake_driver/kernels.cpp, which checks its
+/// accesses.
+daemon::compiler::ProgramBinary program_with_checks() {
+  using daemon::compiler::ArgKind;
+  using daemon::compiler::Hidden;
+  auto program = fake_program();
+  auto& kernel = program.kernels.emplace_back();
+  kernel.name = "neighbours";
+  kernel.args = {argument(ArgKind::Global, 0, 8), argument(ArgKind::Global, 8, 8),
+                 argument(ArgKind::Value, 16, 4)};
+  kernel.hidden = {{static_cast<std::uint8_t>(Hidden::IdOffset), 24},
+                   {static_cast<std::uint8_t>(Hidden::AccessChecks), 32}};
+  kernel.params_size = 40;
+  kernel.in_parts = true;
+  const std::string entry =
+      ".entry neighbours(.param .u64 from, .param .u64 to, .param .u32 count, .param .u64 offset, .param "
+      ".u64 "
+      "checks)\n";
+  program.code.insert(program.code.end(), entry.begin(), entry.end());
+  return program;
+}
+
+/// A launch of 16 of 64 work-items, which is to access this.
+RunKernel checked_part(CommandId id, std::vector<ExpectedAccess> expected) {
+  RunKernel launch{command(id, Command::kReport),
+                   60,
+                   {object_arg(0, kBuffer), object_arg(1, kOther), value_arg(2, 64)},
+                   {},
+                   {64},
+                   {8},
+                   {},
+                   {0, 16, 32}};
+  launch.expected = std::move(expected);
+  return launch;
+}
+
+TEST_F(CudaCommands, GivenWhatALaunchMayAccessThenItFailsIfItAccessesMore) {
+  client_.make_zeros(kBuffer, 64);
+  client_.make_zeros(kOther, 64);
+  client_.send(
+      CreateProgram{
+          7, 50, kContext, ProgramKind::Binary, {0}, {daemon::compiler::serialize(program_with_checks())}},
+      BuildProgram{8, 50, {0}, ""}, CreateKernel{60, 50, "neighbours"},
+      checked_part(100, {{0, {{64, 68}}, {}}, {1, {}, {{64, 64}}}}), checked_part(101, {}),
+      checked_part(102, {{0, {{64, 64}}, {}}, {1, {{64, 64}}, {{64, 60}}}}));
+  EXPECT_EQ(client_.ended(100).status, CL_SUCCESS);
+  EXPECT_EQ(client_.ended(101).status, CL_SUCCESS) << "nothing is checked";
+  const std::string why = client_.next<Failed>().what;
+  EXPECT_NE(
+      why.find(
+          "kernel 'neighbours' reads 4 bytes at offset 128 of argument 0; accesses that are not expected: 2"),
+      std::string::npos)
+      << why;
+  EXPECT_EQ(client_.ended(102).status, CL_INVALID_OPERATION);
+  // The next launch is checked anew.
+  client_.send(checked_part(103, {{0, {{64, 68}}, {}}, {1, {}, {{64, 64}}}}));
+  EXPECT_EQ(client_.ended(103).status, CL_SUCCESS);
+}
+
+TEST_F(CudaCommands, GivenAccessesThatCannotBeCheckedThenTheLaunchFails) {
+  const auto program = program_with_add(0);
+  client_.make_zeros(kBuffer, 64);
+  RunKernel launch{
+      command(100, Command::kReport), 60, {object_arg(0, kBuffer), value_arg(1, 3)}, {}, {64}, {8}};
+  launch.expected = {{0, {}, {{0, 256}}}};
+  client_.send(
+      CreateProgram{7, 50, kContext, ProgramKind::Binary, {0}, {daemon::compiler::serialize(program)}},
+      BuildProgram{8, 50, {0}, ""}, CreateKernel{60, 50, "add"}, std::move(launch));
+  EXPECT_EQ(client_.ended(100).status, CL_INVALID_OPERATION) << "it was not built to check them";
+}
+
+TEST_F(CudaCommands, GivenExpectedAccessesThatAreNotRightThenTheSessionEnds) {
+  const std::pair<std::vector<ExpectedAccess>, const char*> wrong[] = {
+      {{{3, {}, {}}}, "argument 3"},
+      {{{0, {{200, 100}}, {}}}, "expected to access"},
+      {{{1, {}, {}}, {0, {}, {}}}, "order"},
+      {{{0, {}, {}}, {0, {}, {}}}, "order"},
+  };
+  for (const auto& [expected, why] : wrong) {
+    FakeGpuClient client(node_);
+    client.make_zeros(kBuffer, 64);
+    client.make_zeros(kOther, 64);
+    client.send(
+        CreateProgram{
+            7, 50, kContext, ProgramKind::Binary, {0}, {daemon::compiler::serialize(program_with_checks())}},
+        BuildProgram{8, 50, {0}, ""}, CreateKernel{60, 50, "neighbours"}, checked_part(100, expected));
+    EXPECT_NE(client.next<SessionEnded>().reason.find(why), std::string::npos) << why;
+  }
+}
+
 TEST_F(CudaCommands, GivenTooMuchMemoryThenItsUsersFail) {
   client_.send(CreateBuffer{kBuffer, kContext, 1, 1ULL << 40U}, ReadBuffer{command(100), 0, kBuffer, 0, 16});
   EXPECT_EQ(client_.ended(100).status, CL_MEM_OBJECT_ALLOCATION_FAILURE);

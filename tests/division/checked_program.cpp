@@ -1,11 +1,9 @@
 #include "division/checked_program.hpp"
 
-#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/InstIterator.h>
-#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
@@ -22,6 +20,7 @@
 #include "daemon/compiler/tool/footprints/builtins.hpp"
 #include "daemon/compiler/tool/footprints/find_footprints.hpp"
 #include "daemon/compiler/tool/frontend/frontend.hpp"
+#include "daemon/compiler/tool/passes/access_checks.hpp"
 
 namespace clique::test::division {
 
@@ -40,10 +39,8 @@ ItemValues item_values;
 const Checks* current_checks = nullptr;
 
 void check_access(const std::byte* address, std::uint64_t size, bool writes) {
-  // Optimised code chooses between the addresses of queries, so that the object behind one is not visible.
-  const auto* const values = reinterpret_cast<const std::byte*>(&item_values);
-  if (!writes && address >= values && address + size <= values + sizeof item_values) return;
-  current_checks->access({address, size, writes});
+  // Where optimised code chooses between a buffer and something else, it may not be one.
+  if (size != 0) current_checks->access({address, size, writes});
 }
 
 /// @param image the number of the image, from 1 on, instead of an address
@@ -169,67 +166,18 @@ class Builtins {
 };
 
 /// Inserts a call before each access to memory that is not the work-item's own.
-class CheckInserter {
- public:
-  explicit CheckInserter(llvm::Module& module)
-      : module_(module), layout_(module.getDataLayout()), builder_(module.getContext()) {}
-
-  void run() {
-    for (llvm::Function& function : module_) {
-      std::vector<llvm::Instruction*> instructions;
-      for (llvm::Instruction& instruction : llvm::instructions(function))
-        instructions.push_back(&instruction);
-      for (llvm::Instruction* instruction : instructions) visit(*instruction);
-    }
-  }
-
- private:
-  void visit(llvm::Instruction& instruction) {
-    builder_.SetInsertPoint(&instruction);
-    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
-      check(load->getPointerOperand(), size_of(load->getType()), false);
-    } else if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
-      check(store->getPointerOperand(), size_of(store->getValueOperand()->getType()), true);
-    } else if (auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
-      check(update->getPointerOperand(), size_of(update->getType()), true);
-    } else if (auto* memory = llvm::dyn_cast<llvm::MemIntrinsic>(&instruction)) {
-      llvm::Value* const size = builder_.CreateZExtOrTrunc(memory->getLength(), builder_.getInt64Ty());
-      check(memory->getRawDest(), size, true);
-      if (auto* transfer = llvm::dyn_cast<llvm::MemTransferInst>(memory))
-        check(transfer->getRawSource(), size, false);
-    } else if (instruction.mayReadOrWriteMemory() && !is_harmless(instruction)) {
-      throw std::runtime_error("an instruction that is not checked: " +
-                               std::string(instruction.getOpcodeName()));
-    }
-  }
-
-  static bool is_harmless(const llvm::Instruction& instruction) {
-    const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-    if (call == nullptr || call->getCalledFunction() == nullptr) return false;
-    return call->getCalledFunction()->getName().starts_with("clique_check") ||
-           llvm::isa<llvm::LifetimeIntrinsic>(call) || llvm::isa<llvm::DbgInfoIntrinsic>(call) ||
-           llvm::isa<llvm::AssumeInst>(call) ||
-           call->getIntrinsicID() == llvm::Intrinsic::experimental_noalias_scope_decl;
-  }
-
-  llvm::Value* size_of(llvm::Type* type) {
-    return builder_.getInt64(layout_.getTypeStoreSize(type).getFixedValue());
-  }
-
-  void check(llvm::Value* pointer, llvm::Value* size, bool writes) {
-    const llvm::Value* const object = llvm::getUnderlyingObject(pointer);
-    if (llvm::isa<llvm::AllocaInst>(object) || llvm::isa<llvm::GlobalVariable>(object)) return;
-    const auto callee =
-        module_.getOrInsertFunction("clique_check_access", builder_.getVoidTy(), builder_.getPtrTy(),
-                                    builder_.getInt64Ty(), builder_.getInt1Ty());
-    builder_.CreateCall(
-        callee, {builder_.CreateAddrSpaceCast(pointer, builder_.getPtrTy()), size, builder_.getInt1(writes)});
-  }
-
-  llvm::Module& module_;
-  const llvm::DataLayout& layout_;
-  llvm::IRBuilder<> builder_;
-};
+void insert_checks(llvm::Module& module) {
+  llvm::LLVMContext& context = module.getContext();
+  const auto callee = module.getOrInsertFunction(
+      "clique_check_access", llvm::Type::getVoidTy(context), llvm::PointerType::getUnqual(context),
+      llvm::Type::getInt64Ty(context), llvm::Type::getInt1Ty(context));
+  for (llvm::Function& function : module)
+    compiler::insert_access_checks(
+        function, [&](llvm::IRBuilder<>& builder, const compiler::AccessToCheck& access) {
+          builder.CreateCall(callee, {builder.CreateAddrSpaceCast(access.pointer, builder.getPtrTy()),
+                                      access.size, builder.getInt1(access.writes)});
+        });
+}
 
 void run_passes(llvm::Module& module, llvm::TargetMachine* machine, bool optimised) {
   llvm::PipelineTuningOptions tuning;
@@ -293,7 +241,7 @@ class CheckedProgram::Code {
     retarget(*module, *machine);
     Builtins(*module).define_all();
     run_passes(*module, machine.get(), optimised);
-    CheckInserter(*module).run();
+    insert_checks(*module);
     jit_ = value_of(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(machine_builder).create());
     define("clique_item_values", &item_values);
     define("clique_check_access", &check_access);

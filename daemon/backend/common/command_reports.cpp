@@ -57,6 +57,10 @@ void CommandReports::fail_without_event(protocol::ObjectId id, QueueState* queue
   reporter_.report(protocol::Failed{id, status, what});
 }
 
+void CommandReports::explain(protocol::ObjectId queue, const ClError& error) {
+  reporter_.report(protocol::Failed{queue, error.status(), error.what()});
+}
+
 void CommandReports::refuse(const protocol::Command& command, QueueState* queue, const ClError& error) {
   if (!has_event(command))
     fail_without_event(command.queue, queue, error.status(), error.what());

@@ -66,6 +66,8 @@ class CommandReports {
   /// A command without an event has failed: the next Finish says so. Any thread.
   /// @param queue null if the queue itself could not be created
   void fail_without_event(protocol::ObjectId id, QueueState* queue, cl_int status, const char* what);
+  /// Tells the client why a command of the queue is about to fail. Any thread.
+  void explain(protocol::ObjectId queue, const ClError& error);
   /// A command could not be enqueued: reports it as its flags ask for. Main thread.
   void refuse(const protocol::Command& command, QueueState* queue, const ClError& error);
   /// Announces the answer to Finish, after all reports of the queue. Main thread.

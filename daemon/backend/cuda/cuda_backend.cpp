@@ -45,7 +45,8 @@ CudaBackend::CudaBackend(const Surroundings& surroundings, const Device& device)
           {surroundings.peers, surroundings.tasks, commands_, scheduler_, pinned_, host_copies_, objects_},
           device.native),
       programs_(surroundings.reporter, device_, objects_.contexts()),
-      kernels_({device_, surroundings.reporter, device_memory_, commands_, capture_, objects_, programs_}) {
+      kernels_({device_, surroundings.reporter, device_memory_, pinned_, commands_, capture_, objects_,
+                programs_}) {
   for (protocol::DeviceDescription& one : description_.devices) surroundings_.memory.restrict(one);
   if (!device.mps) surroundings_.pacer.take_turns();
   // Until the first launch of a kernel that prints.

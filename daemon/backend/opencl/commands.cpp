@@ -76,6 +76,11 @@ void OpenClBackend::handle(protocol::RunKernel&& message) {
   submit(message.command, std::move(counted), [&](const Submission& to) {
     if (launched.failure) throw ClError(*launched.failure);
     Kernel& kernel = *launched.kernel;
+    if (!message.expected.empty())
+      throw ClError(CL_INVALID_OPERATION,
+                    "kernel '" + kernel.name +
+                        "' cannot check what it accesses: only those for NVIDIA GPUs through "
+                        "CUDA can");
     const cl_kernel native = whole ? kernel.native.get() : native_of_parts(kernel);
     for (const ObjectId id : message.reached) memory_.placed(id);
     for (std::size_t i = 0; i < kernel.args.size(); ++i)

@@ -58,7 +58,7 @@ void check_kernel(const Kernel& kernel) {
     expect(arg.kind == ArgKind::Value || arg.size == size, "the size of an argument does not match its kind");
   }
   for (const HiddenArg& hidden : kernel.hidden) {
-    expect(hidden.what <= static_cast<std::uint8_t>(Hidden::PrintfBuffer),
+    expect(hidden.what <= static_cast<std::uint8_t>(Hidden::AccessChecks),
            "a hidden argument has an unknown kind");
     const bool short_number = hidden.what >= static_cast<std::uint8_t>(Hidden::GroupOffset) &&
                               hidden.what <= static_cast<std::uint8_t>(Hidden::WorkDim);

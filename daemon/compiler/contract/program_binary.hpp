@@ -55,6 +55,7 @@ enum class Hidden : std::uint8_t {
   EnqueuedSize = 15,  ///< u32 ×3: get_enqueued_local_size
   WorkDim = 18,       ///< u32
   PrintfBuffer = 19,  ///< device address (u64) of a clique_printf_buffer
+  AccessChecks = 20,  ///< device address (u64) of a clique_access_checks; 0: nothing is checked
 };
 
 struct HiddenArg {

@@ -59,4 +59,22 @@ struct clique_printf_record {
   clique_u32 format;  // index of the format in the program
 };
 
+// What a launch may access, if its program checks that (passes/access_checks.hpp): a clique_access_checks,
+// followed by the ranges.
+struct clique_access_checks {
+  clique_u32 found;   // how many accesses were outside of the ranges, modulo 2^32
+  clique_u32 ranges;  // their number
+  // The first access that was found, as in clique_expected_range.
+  clique_u64 image;
+  clique_u64 begin;
+  clique_u32 size;    // in bytes
+  clique_u32 writes;  // 1: it writes, 0: it reads
+};
+struct clique_expected_range {
+  clique_u64 image;       // address of a clique_image; 0: the range is one of memory
+  clique_u64 begin, end;  // addresses; of an image, offsets in its linear memory or in its pixels without gaps
+  clique_u32 writes;      // 1: it may also be written
+  clique_u32 reserved;    // 0
+};
+
 #endif

@@ -24,6 +24,7 @@
 #include "daemon/compiler/tool/frontend/frontend.hpp"
 #include "daemon/compiler/tool/frontend/macro_checks.hpp"
 #include "daemon/compiler/tool/linking/link.hpp"
+#include "daemon/compiler/tool/passes/access_checks.hpp"
 #include "daemon/compiler/tool/passes/check_program.hpp"
 #include "daemon/compiler/tool/passes/codegen.hpp"
 #include "daemon/compiler/tool/passes/inlining.hpp"
@@ -152,6 +153,7 @@ class Compilation {
     if (!options_.opt_disable) mark_inlined(*module_);
     lower_printf(*module_, binary_);
     rename_spirv_builtins(*module_);
+    if (options_.check_footprints) ask_for_access_checks(*module_);
     if (options_.fast_relaxed_math) use_native_functions(*module_);
     library_.link_into(*module_);
     if (!optimise(*module_, *machine, options_, binary_.kernels, settings_.optimisation_time))

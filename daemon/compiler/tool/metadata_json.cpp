@@ -18,6 +18,7 @@ std::string hidden_name(std::uint8_t what) {
                               "group_offset", "num_groups",    "enqueued_size"};
   if (what == static_cast<std::uint8_t>(Hidden::WorkDim)) return "work_dim";
   if (what == static_cast<std::uint8_t>(Hidden::PrintfBuffer)) return "printf_buffer";
+  if (what == static_cast<std::uint8_t>(Hidden::AccessChecks)) return "access_checks";
   return std::string(kNames.at(what / 3U)) + "_" + "xyz"[what % 3];
 }
 

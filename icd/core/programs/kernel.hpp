@@ -189,11 +189,16 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
                  std::vector<protocol::ObjectId>& reached) const;
   void require_args_fit(const KernelFunction::OnDevice& on, std::span<const Access> accesses) const;
   bool uses_svm() const;
+  /// What runs of a launch on one device.
+  struct OnePart {
+    protocol::LaunchPart items = {};
+    std::vector<protocol::ExpectedAccess> expected = {};  ///< RunKernel::expected
+  };
   /// Enqueues a part of a launch on one device, which uses these accesses.
   /// @param followed see Submission::is_followed_part
-  Ref<Event> post_launch(Queue& queue, const NdRange& range, const protocol::LaunchPart& part,
-                         std::span<const Access> accesses, std::span<const cl_uint> arguments,
-                         const CommandInfo& command, EventUse event, bool followed = false);
+  Ref<Event> post_launch(Queue& queue, const NdRange& range, OnePart part, std::span<const Access> accesses,
+                         std::span<const cl_uint> arguments, const CommandInfo& command, EventUse event,
+                         bool followed = false);
   // Launches on combined devices: kernel_division.cpp.
   /// Enqueues a launch, divided among the device's members if it can be and that is faster.
   Ref<Event> launch_combined(Queue& queue, const NdRange& range, const CommandInfo& command);
@@ -229,6 +234,8 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   std::string obstacle_to_merging(const CombinedLaunches& launches, const Division& division,
                                   bool waits) const;
   std::vector<Access> accesses_of(const Division& division, std::size_t part) const;
+  /// What a part is expected to access of each memory object, if the program checks that; otherwise nothing.
+  std::vector<protocol::ExpectedAccess> expected_of(const Division& division, std::size_t part) const;
   /// Enqueues a part of a divided launch, which uses these accesses.
   Ref<Event> post_part(Queue& queue, const NdRange& range, const Division& division, std::size_t part,
                        std::span<const Access> accesses, const CommandInfo& command, bool followed);
@@ -243,7 +250,7 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   /// How many bytes of content the members lack for their parts, or write for others.
   std::uint64_t bytes_to_move(const Device& combined, const Division& division) const;
   void post(protocol::Batch& outbox, const protocol::Command& header, OnWorker& there,
-            protocol::ObjectId program, const NdRange& range, const protocol::LaunchPart& part);
+            protocol::ObjectId program, const NdRange& range, OnePart part);
 
   const protocol::ObjectId id_ = next_id();
   const Ref<Program> program_;

@@ -134,6 +134,15 @@ void measure(const Ref<Event>& event, const std::shared_ptr<LaunchGate>& gate, c
   });
 }
 
+/// The ranges without their last bytes.
+std::vector<protocol::ByteRange> without(const RangeSet& ranges, std::uint64_t last) {
+  std::vector<protocol::ByteRange> result;
+  for (const RangeSet::Range& range : ranges.ranges())
+    if (const std::uint64_t size = range.end - range.begin; size > last)
+      result.push_back({range.begin, size - last});
+  return result;
+}
+
 template <typename T>
 void append(std::string& key, const T& value) {
   key.append(reinterpret_cast<const char*>(&value), sizeof value);
@@ -289,6 +298,25 @@ std::vector<Access> Kernel::accesses_of(const Division& division, std::size_t in
   return accesses;
 }
 
+std::vector<protocol::ExpectedAccess> Kernel::expected_of(const Division& division, std::size_t index) const {
+  std::vector<protocol::ExpectedAccess> expected;
+  if (!function_->checked_without) return expected;
+  const DividedPart& part = division.parts[index];
+  std::size_t buffer = 0;
+  for (std::size_t i = 0; i < args_.size(); ++i) {
+    if (args_[i].memory == nullptr) continue;
+    RangeSet reads = part.reads[buffer];
+    RangeSet writes = part.writes[buffer];
+    for (const MergedBuffer& merged : division.merged)
+      for (const MergedChange& change : merged.changes)
+        if (index > 0 && merged.buffer == buffer) writes.add(change.begin, change.end);
+    expected.push_back({static_cast<std::uint32_t>(i), without(reads, *function_->checked_without),
+                        without(writes, *function_->checked_without)});
+    ++buffer;
+  }
+  return expected;
+}
+
 std::uint64_t Kernel::bytes_to_move(const Device& combined, const Division& division) const {
   std::uint64_t bytes = 0;
   const std::lock_guard lock(context()->coherence_mutex());
@@ -395,8 +423,9 @@ Ref<Event> Kernel::launch_without_room(Queue& queue, const NdRange& range, const
 Ref<Event> Kernel::post_part(Queue& queue, const NdRange& range, const Division& division, std::size_t part,
                              std::span<const Access> accesses, const CommandInfo& command, bool followed) {
   const std::vector<cl_uint> arguments(accesses.size(), KernelUse::kNoArgument);
-  return post_launch(queue, range, items_of(range, division.dimension, division.parts[part]), accesses,
-                     arguments, command, EventUse::Report, followed);
+  return post_launch(queue, range,
+                     {items_of(range, division.dimension, division.parts[part]), expected_of(division, part)},
+                     accesses, arguments, command, EventUse::Report, followed);
 }
 
 Ref<Event> Kernel::post_on_copies(Queue& queue, const NdRange& range, const Division& division,

@@ -145,6 +145,7 @@ KernelFunction function_of(const protocol::KernelDescription& description, const
   function.traced_name = trace::kept(function.name);
   function.entry = description.entry;
   if (traits.from_source) function.attributes = description.attributes;
+  function.checked_without = traits.checked_without;
   function.parameters.resize(description.arg_count);
   if (description.args.size() != description.arg_count) return function;
   std::transform(description.args.begin(), description.args.end(), function.parameters.begin(), parameter_of);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,6 +83,8 @@ struct KernelFunction {
   std::vector<OnDevice> members = {};
   /// Whether all devices have the same definition.
   bool consistent = true;
+  /// BuildTraits::checked_without.
+  std::optional<std::uint64_t> checked_without = {};
 
   const OnDevice* on(const Device& device) const;
 };
@@ -93,6 +96,10 @@ struct BuildTraits {
   bool tells_args = false;
   /// Whether the language version or an option requires that work-groups divide the range.
   bool uniform_groups = false;
+  /// Whether it was built with -clique-check-footprints[=N], so that parts of divided launches fail if they
+  /// access what is not expected of them; N: how many bytes are taken away from each expected range, to see
+  /// that.
+  std::optional<std::uint64_t> checked_without = {};
 };
 
 /// The function as one worker's driver describes it, without its devices.

@@ -199,20 +199,21 @@ void require_memory_fits(const Device& device, std::size_t alignment, std::span<
 }
 
 void Kernel::post(protocol::Batch& outbox, const protocol::Command& header, OnWorker& there,
-                  protocol::ObjectId program, const NdRange& range, const protocol::LaunchPart& part) {
+                  protocol::ObjectId program, const NdRange& range, OnePart part) {
   if (!there.created) outbox.add(protocol::CreateKernel{id_, program, function_->name});
   there.created = true;
   message_.command = header;
   assign(message_.offset, range.offset, range.dimensions);
   assign(message_.global, range.global, range.dimensions);
   assign(message_.local, range.local, range.dimensions);
-  message_.part = part;
+  message_.part = part.items;
+  message_.expected = std::move(part.expected);
   const Borrowed changed(args_, message_.args, there.version);
   outbox.add(message_);
   there.version = version_;
 }
 
-Ref<Event> Kernel::post_launch(Queue& queue, const NdRange& range, const protocol::LaunchPart& part,
+Ref<Event> Kernel::post_launch(Queue& queue, const NdRange& range, OnePart part,
                                std::span<const Access> accesses, std::span<const cl_uint> arguments,
                                const CommandInfo& command, EventUse event, bool followed) {
   Worker& worker = queue.worker();
@@ -228,7 +229,7 @@ Ref<Event> Kernel::post_launch(Queue& queue, const NdRange& range, const protoco
                        .is_followed_part = followed,
                        .kernel = {function_.get(), arguments}},
                       [&](protocol::Batch& outbox, const protocol::Command& header) {
-                        post(outbox, header, there, program, range, part);
+                        post(outbox, header, there, program, range, std::move(part));
                       });
 }
 

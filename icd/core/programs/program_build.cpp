@@ -1,5 +1,6 @@
 // Building, compiling and linking programs.
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -43,12 +44,24 @@ bool demands_uniform_groups(std::string_view options) {
   return !standard || standard->starts_with("CL1");
 }
 
+/// The number of -clique-check-footprints[=N]; nothing without the option. What is no number, the compiler
+/// refuses.
+std::optional<std::uint64_t> checked_without(std::string_view options) {
+  auto number = find_option(options, "-clique-check-footprints");
+  if (!number) return std::nullopt;
+  if (number->starts_with('=')) number->remove_prefix(1);
+  std::uint64_t bytes = 0;
+  std::from_chars(number->data(), number->data() + number->size(), bytes);
+  return bytes;
+}
+
 BuildTraits traits_of(Program::Origin origin, std::string_view options) {
   if (origin != Program::Origin::Source)
     return {.uniform_groups = find_option(options, kUniformGroups).has_value()};
   return {.from_source = true,
           .tells_args = find_option(options, "-cl-kernel-arg-info").has_value(),
-          .uniform_groups = demands_uniform_groups(options)};
+          .uniform_groups = demands_uniform_groups(options),
+          .checked_without = checked_without(options)};
 }
 
 /// The files that a program includes, or the reason why it must not be built.

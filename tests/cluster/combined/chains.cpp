@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/combined/complaints.hpp"
 #include "cluster/combined/explanations.hpp"
 #include "division/options.hpp"
 #include "division/random_kernel.hpp"
@@ -25,9 +26,11 @@ namespace clique::test::division {
 namespace {
 
 constexpr const char* kUsage =
-    "chain_tests [--seed N] [--seeds N]\n"
+    "chain_tests [--seed N] [--seeds N] [--check]\n"
     "  --seed N   the first chain; 1\n"
-    "  --seeds N  how many chains; 10\n";
+    "  --seeds N  how many chains; 10\n"
+    "  --check    builds the kernel with -clique-check-footprints; for members that are NVIDIA GPUs through "
+    "CUDA\n";
 
 constexpr std::size_t kItems = 16384;
 constexpr std::size_t kGroup = 64;
@@ -163,25 +166,32 @@ class Chain {
   unsigned launches_ = 0;
 };
 
-int run(const Options& options) {
+int run(const Options& options, bool check) {
   const Explanations said;
   std::vector<cl::Platform> platforms;
   cl::Platform::get(&platforms);
   std::vector<cl::Device> devices;
   platforms.at(0).getDevices(CL_DEVICE_TYPE_ALL, &devices);
   const cl::Device& device = devices.at(0);
-  const cl::Context context(device);
+  Complaints complaints;
+  const cl::Context context(device, nullptr, &Complaints::note, &complaints);
   cl::Program program(context, kSource);
-  program.build(
-      device,
-      ("-DMARGIN=" + std::to_string(kMargin) + " -DSHARE=" + std::to_string(kItems / kShares)).c_str());
+  const std::string macros =
+      "-DMARGIN=" + std::to_string(kMargin) + " -DSHARE=" + std::to_string(kItems / kShares);
+  program.build(device, (macros + (check ? " -clique-check-footprints" : "")).c_str());
   for (std::uint64_t seed = options.seed; seed < options.seed + options.seeds; ++seed) {
+    std::string wrong;
     try {
       Chain(seed, context, device, {program, "step_on"}).run();
     } catch (const Failed& failed) {
-      std::printf("WRONG: seed %llu: %s\n", static_cast<unsigned long long>(seed), failed.what());
-      return EXIT_FAILURE;
+      wrong = failed.what();
+    } catch (const cl::Error&) {
+      if (complaints.first().empty()) throw;
     }
+    if (!complaints.first().empty()) wrong = complaints.first();
+    if (wrong.empty()) continue;
+    std::printf("WRONG: seed %llu: %s\n", static_cast<unsigned long long>(seed), wrong.c_str());
+    return EXIT_FAILURE;
   }
   const bool divided = said.count(": divided into ") > 0 && said.count(": runs whole") == 0;
   std::printf("%llu chains of %u commands, %s; none wrong\n", static_cast<unsigned long long>(options.seeds),
@@ -195,7 +205,13 @@ int run(const Options& options) {
 
 int main(int count, char** words) {
   try {
-    return clique::test::division::run(clique::test::division::parse(count, words, {.seeds = 10}));
+    bool check = false;
+    const auto options =
+        clique::test::division::parse(count, words, {.seeds = 10}, [&](const std::string& name) {
+          check = check || name == "--check";
+          return name == "--check";
+        });
+    return clique::test::division::run(options, check);
   } catch (const std::exception& error) {
     std::printf("%s\n%s", error.what(), clique::test::division::kUsage);
     return EXIT_FAILURE;

@@ -5,9 +5,12 @@
 #include <cstddef>
 #include <cstring>
 #include <optional>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "cluster/combined/complaints.hpp"
 #include "cluster/combined/explanations.hpp"
 #include "division/options.hpp"
 #include "division/random_launch.hpp"
@@ -18,10 +21,13 @@ namespace clique::test::division {
 namespace {
 
 constexpr const char* kUsage =
-    "combined_tests [--seed N] [--seeds N] [--print]\n"
+    "combined_tests [--seed N] [--seeds N] [--print] [--check] [--too-small]\n"
     "  --seed N   the first program; 1\n"
     "  --seeds N  how many programs, with the seeds N, N + 1, ...; 1\n"
-    "  --print    prints the kernels\n";
+    "  --print    prints the kernels\n"
+    "  --check    builds them with -clique-check-footprints; the members have to be NVIDIA GPUs through "
+    "CUDA\n"
+    "  --too-small  the same, with a byte less than expected of each range, which has to be noticed\n";
 
 constexpr unsigned kKernels = 6;
 constexpr unsigned kSteps = 18;
@@ -151,14 +157,25 @@ bool defined(const RandomKernel& kernel, const RandomLaunch& launch) {
   return true;
 }
 
-using program::check;
+/// Throws std::runtime_error if the call has failed. @param what its name
+void check(cl_int status, const char* what) {
+  if (status != CL_SUCCESS) throw std::runtime_error(what + (": " + std::to_string(status)));
+}
+
+/// How programs are built for combined devices.
+struct Build {
+  std::string options = "-cl-std=CL3.0";
+  Complaints* complaints = nullptr;  ///< null: they do not check their accesses
+};
 
 /// One device with the kernels and the objects.
 class Run {
  public:
-  Run(cl_device_id device, const std::string& source, const std::vector<std::string>& names, bool in_order) {
+  Run(cl_device_id device, const std::string& source, const std::vector<std::string>& names, bool in_order,
+      const Build& build) {
     cl_int status = CL_SUCCESS;
-    context_ = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &status);
+    context_ = clCreateContext(nullptr, 1, &device, build.complaints != nullptr ? &Complaints::note : nullptr,
+                               build.complaints, &status);
     check(status, "clCreateContext");
     const cl_command_queue_properties properties = in_order ? 0 : CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
     queue_ = clCreateCommandQueue(context_, device, properties, &status);
@@ -166,7 +183,7 @@ class Run {
     const char* text = source.c_str();
     program_ = clCreateProgramWithSource(context_, 1, &text, nullptr, &status);
     check(status, "clCreateProgramWithSource");
-    check(clBuildProgram(program_, 1, &device, "-cl-std=CL3.0", nullptr, nullptr), "clBuildProgram");
+    check(clBuildProgram(program_, 1, &device, build.options.c_str(), nullptr, nullptr), "clBuildProgram");
     for (const std::string& name : names) {
       kernels_.push_back(clCreateKernel(program_, name.c_str(), &status));
       check(status, "clCreateKernel");
@@ -331,7 +348,8 @@ std::string name_of(cl_device_id device) {
 
 class Comparison {
  public:
-  Comparison(std::uint64_t seed, const std::vector<cl_device_id>& combined, cl_device_id single, bool print)
+  Comparison(std::uint64_t seed, const std::vector<cl_device_id>& combined, cl_device_id single, bool print,
+             const Build& build)
       : random_(seed) {
     std::vector<std::string> names;
     while (kernels_.size() < kKernels) {
@@ -348,13 +366,15 @@ class Comparison {
     }
     if (print) std::printf("%s", source_.c_str());
     in_order_ = random_.percent(70);
-    runs_.push_back(std::make_unique<Run>(single, source_, names, in_order_));
+    runs_.push_back(std::make_unique<Run>(single, source_, names, in_order_, Build{}));
     devices_.push_back(name_of(single));
     for (cl_device_id device : combined) {
-      runs_.push_back(std::make_unique<Run>(device, source_, names, in_order_));
+      runs_.push_back(std::make_unique<Run>(device, source_, names, in_order_, build));
       devices_.push_back(name_of(device));
     }
   }
+
+  const std::string& source() const { return source_; }
 
   /// @returns false if a device computes something else than the single one
   bool run(std::uint64_t& launches) {
@@ -432,7 +452,26 @@ class Comparison {
   bool in_order_ = false;
 };
 
-int run(const Options& options) {
+/// Whether the devices compute the same. A launch that fails leaves commands that fail, too.
+bool is_right(Comparison& comparison, const Complaints& complaints, std::uint64_t& launches) {
+  try {
+    if (!comparison.run(launches)) return false;
+  } catch (const std::exception&) {
+    if (complaints.first().empty()) throw;
+  }
+  if (complaints.first().empty()) return true;
+  std::printf("%s\n%s", complaints.first().c_str(), comparison.source().c_str());
+  return false;
+}
+
+/// How programs check what they access.
+enum class Checking : std::uint8_t {
+  None,
+  Exact,
+  TooSmall,  ///< each expected range lacks a byte, which has to be noticed
+};
+
+int run(const Options& options, Checking checking) {
   const Explanations explanations;
   std::vector<cl_device_id> combined;
   std::vector<cl_device_id> single;
@@ -443,12 +482,28 @@ int run(const Options& options) {
     return EXIT_FAILURE;
   }
   std::uint64_t launches = 0;
+  Complaints complaints;
+  Build build;
+  if (checking != Checking::None) {
+    build.options +=
+        checking == Checking::Exact ? " -clique-check-footprints" : " -clique-check-footprints=1";
+    build.complaints = &complaints;
+  }
   for (std::uint64_t i = 0; i < options.seeds; ++i) {
     const std::uint64_t seed = options.seed + i;
-    if (!Comparison(seed, combined, single.front(), options.print).run(launches)) {
+    Comparison comparison(seed, combined, single.front(), options.print, build);
+    if (!is_right(comparison, complaints, launches)) {
+      if (checking == Checking::TooSmall && complaints.mention("accesses that are not expected")) {
+        std::puts("noticed");
+        return EXIT_SUCCESS;
+      }
       std::printf("WRONG: seed %llu\n", static_cast<unsigned long long>(seed));
       return EXIT_FAILURE;
     }
+  }
+  if (checking == Checking::TooSmall) {
+    std::puts("ranges that lack a byte have not been noticed");
+    return EXIT_FAILURE;
   }
   const unsigned divided = explanations.count(": divided into ");
   const unsigned of_images = explanations.count(": divided into ", "_image, ");
@@ -468,7 +523,14 @@ int run(const Options& options) {
 
 int main(int count, char** words) {
   try {
-    return clique::test::division::run(clique::test::division::parse(count, words, {}));
+    auto checking = clique::test::division::Checking::None;
+    const auto options = clique::test::division::parse(count, words, {}, [&](const std::string& name) {
+      using clique::test::division::Checking;
+      if (name != "--check" && name != "--too-small") return false;
+      checking = name == "--check" ? Checking::Exact : Checking::TooSmall;
+      return true;
+    });
+    return clique::test::division::run(options, checking);
   } catch (const std::exception& error) {
     std::printf("%s\n%s", error.what(), clique::test::division::kUsage);
     return 2;

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "daemon/compiler/library/abi.h"
 #include "streams.hpp"
 
 using namespace fake_cuda;
@@ -28,6 +29,22 @@ struct CUlinkState_st {
 };
 
 namespace {
+
+/// What the device library's function does (daemon/compiler/library/access_checks.cl).
+void check_access(clique_access_checks* checks, const void* at, std::uint64_t size, bool writes) {
+  if (checks == nullptr) return;
+  const auto begin = reinterpret_cast<std::uint64_t>(at);
+  const auto* const ranges = reinterpret_cast<const clique_expected_range*>(checks + 1);
+  for (unsigned i = 0; i < checks->ranges; ++i)
+    if (ranges[i].image == 0 && begin >= ranges[i].begin && begin + size <= ranges[i].end &&
+        (!writes || ranges[i].writes != 0))
+      return;
+  if (checks->found++ != 0) return;
+  checks->image = 0;
+  checks->begin = begin;
+  checks->size = static_cast<clique_u32>(size);
+  checks->writes = writes ? 1 : 0;
+}
 
 const std::map<std::string, std::function<void(const Launch&)>> kernels{
     // The backend's kernel for fills: see fill.cpp.
@@ -73,15 +90,22 @@ const std::map<std::string, std::function<void(const Launch&)>> kernels{
        for (std::size_t i = 0; i < launch.all_items(); ++i) numbers[first + i] += launch.parameter<int>(8);
      }},
     // kernel void neighbours(global const int* from, global int* to, int count), where each work-item stores
-    // the sum of its number and the next one, with the global offset as a hidden argument.
+    // the sum of its number and the next one, with the global offset and perhaps what it may access as hidden
+    // arguments.
     {"neighbours",
      [](const Launch& launch) {
        const auto* const from = reinterpret_cast<const int*>(launch.parameter<CUdeviceptr>(0));
        auto* const to = reinterpret_cast<int*>(launch.parameter<CUdeviceptr>(8));
        const auto count = static_cast<std::size_t>(launch.parameter<int>(16));
        const auto first = launch.parameter<std::uint64_t>(24);
-       for (std::size_t i = first; i < first + launch.all_items(); ++i)
+       auto* const checks =
+           launch.parameters.size() >= 40 ? launch.parameter<clique_access_checks*>(32) : nullptr;
+       for (std::size_t i = first; i < first + launch.all_items(); ++i) {
+         check_access(checks, from + i, sizeof *from, false);
+         if (i + 1 < count) check_access(checks, from + i + 1, sizeof *from, false);
+         check_access(checks, to + i, sizeof *to, true);
          to[i] = from[i] + (i + 1 < count ? from[i + 1] : 0);
+       }
      }},
     // kernel void wait(int milliseconds).
     {"wait",

@@ -163,7 +163,7 @@ LocalLayout lay_out_local(const compiler::Kernel& kernel, std::uint32_t begin,
 }
 
 void put_hidden(std::vector<std::uint8_t>& block, const compiler::Kernel& kernel, const NdRange& range,
-                const Grid& grid, CUdeviceptr printf_buffer) {
+                const Grid& grid, CUdeviceptr printf_buffer, CUdeviceptr access_checks) {
   for (const compiler::HiddenArg& hidden : kernel.hidden) {
     const auto put = [&](auto value) {
       if (hidden.offset + sizeof value <= block.size())
@@ -190,6 +190,8 @@ void put_hidden(std::vector<std::uint8_t>& block, const compiler::Kernel& kernel
       put(range.dimensions);
     else if (hidden.what == static_cast<std::uint8_t>(Hidden::PrintfBuffer))
       put(std::uint64_t{printf_buffer});
+    else if (hidden.what == static_cast<std::uint8_t>(Hidden::AccessChecks))
+      put(std::uint64_t{access_checks});
   }
 }
 

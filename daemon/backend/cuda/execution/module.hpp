@@ -67,8 +67,9 @@ LocalLayout lay_out_local(const compiler::Kernel& kernel, std::uint32_t begin,
 std::uint32_t own_local_size(const protocol::Bytes& code, const std::string& kernel);
 
 /// Writes the hidden arguments of a grid into the parameter block.
+/// @param access_checks 0: nothing is checked
 void put_hidden(std::vector<std::uint8_t>& block, const compiler::Kernel& kernel, const NdRange& range,
-                const Grid& grid, CUdeviceptr printf_buffer);
+                const Grid& grid, CUdeviceptr printf_buffer, CUdeviceptr access_checks = 0);
 /// Whether the kernel has the hidden argument.
 bool has_hidden(const compiler::Kernel& kernel, compiler::Hidden what);
 

@@ -31,6 +31,7 @@ void Task::tell(cl_int state) {
 }
 
 void Task::conclude(cl_int status) {
+  if (verdict && status == CL_COMPLETE) status = verdict();
   if (timed && status == CL_COMPLETE) times_ = stopwatch_.times(submitted_);
   // A client that learns of the end may release objects and reuse their memory, so nothing is kept any
   // longer.
@@ -48,6 +49,7 @@ void Task::conclude(cl_int status) {
   }
   for (const auto& action : actions) action(status);
   at_end = nullptr;
+  verdict = nullptr;
   stopwatch_ = {};
 }
 

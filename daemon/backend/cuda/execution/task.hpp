@@ -33,6 +33,9 @@ class Task {
   /// Like `run`, and also has the GPU write the number to the word at the address afterwards, which marks the
   /// stream's progress. Called instead of `run` if no other stream has kernels under way. May be empty.
   std::function<void(CUstream, CUdeviceptr, std::uint32_t)> run_and_mark;
+  /// Called when the GPU has completed the work; the result becomes the final status. On the same threads as
+  /// `at_end`. May be empty. Tasks of the GPU that follow this one do not fail with it.
+  std::function<cl_int()> verdict;
   /// Called once with the final status, on the main thread or on that of the Completions.
   std::function<void(Task&, cl_int)> at_end;
   /// What must live until the task ends. Released before the end is reported.

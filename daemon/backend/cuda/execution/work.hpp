@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "daemon/backend/cuda/gpu/driver.hpp"
+#include "daemon/worker/errors.hpp"
 
 namespace clique::daemon::cuda {
 
@@ -33,6 +35,8 @@ struct Work {
   /// Of a recorded command that is nothing but one launch: that launch.
   std::shared_ptr<const OwnLaunch> launch;
   std::function<void()> before_report;  ///< called when the command has completed
+  /// Called when the command has completed, before that; an error fails it. May be empty.
+  std::function<std::optional<ClError>()> verdict;
   Ordering ordering;
 };
 

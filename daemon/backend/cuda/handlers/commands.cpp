@@ -125,6 +125,13 @@ TaskRef Commands::make_task(const Command& command, const std::shared_ptr<Queue>
   task->prompt = work.data != nullptr;
   task->awaited = has_event(command);
   if (queue->profiling) task->queued = host_clock();
+  if (work.verdict)
+    task->verdict = [this, queue = queue->id, verdict = std::move(work.verdict)]() -> cl_int {
+      const std::optional<ClError> error = verdict();
+      if (!error) return CL_COMPLETE;
+      reports_.explain(queue, *error);
+      return error->status();
+    };
   queued_.fetch_add(1, std::memory_order_relaxed);
   task->at_end = [this, id = command.id, silent = command.flags == 0, queue, reported,
                   unhurried = is_unhurried(command), entry = std::move(entry), data = std::move(work.data),
@@ -198,7 +205,7 @@ void Commands::end(TaskRef& whole, cl_int status) {
 
 void Commands::record(const Command& command, Work work) {
   // A graph can neither send data nor do anything on the host when it ends, such as printing.
-  recording_->refused = recording_->refused || work.data || work.before_report;
+  recording_->refused = recording_->refused || work.data || work.before_report || work.verdict;
   recording_->work.steps.push_back({std::move(work), command.waits});
 }
 

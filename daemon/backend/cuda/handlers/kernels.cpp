@@ -94,6 +94,12 @@ void Kernels::set_arg(Kernel& kernel, const protocol::KernelArg& arg) const {
         put(&address, sizeof address);
         kept.target = memory;
         if (memory->sparse) kept.sparse = arg.number;
+        kept.memory = memory->image ? memory->image->request().memory : memory->address;
+        kept.memory_size = memory->size;
+        if (memory->image) {
+          kept.image = address;
+          if (kept.memory != 0) kept.memory_size = memory->image->place({}).slice_pitch;
+        }
       }
       break;
     case protocol::KernelArg::Pointer: {
@@ -125,7 +131,7 @@ void Kernels::handle(protocol::RunKernel&& message) {
     range.part = message.part;
     // clEnqueueTask gives neither a global nor a local size; both are 1.
     const bool choose_local = message.local.empty() && !message.global.empty();
-    Work work = launch(*launched.kernel, range, choose_local);
+    Work work = launch(*launched.kernel, range, choose_local, message.expected);
     for (const protocol::ObjectId id : message.reached)
       work.keep.push_back(uses_.objects.memory().placed(id));
     hold_sparse(*launched.kernel, message.sparse, work);
@@ -154,7 +160,38 @@ void Kernels::hold_sparse(const Kernel& kernel, const std::vector<protocol::Spar
   }
 }
 
-Work Kernels::launch(const Kernel& kernel, NdRange range, bool choose_local) {
+std::shared_ptr<const AccessChecks> Kernels::checks_of(
+    const Kernel& kernel, const std::vector<protocol::ExpectedAccess>& expected) const {
+  if (expected.empty()) return nullptr;
+  if (!has_hidden(kernel.function->kernel, Hidden::AccessChecks))
+    throw ClError(CL_INVALID_OPERATION,
+                  "kernel '" + kernel.function->kernel.name + "' was not built to check what it accesses");
+  std::size_t ranges = 0;
+  std::vector<AccessChecks::Argument> arguments;
+  for (const protocol::ExpectedAccess& access : expected) {
+    if (access.argument >= kernel.args.size())
+      throw RuleBroken("a launch is expected to access argument " + std::to_string(access.argument) +
+                       " of a kernel that has " + std::to_string(kernel.args.size()));
+    if (!arguments.empty() && access.argument <= arguments.back().number)
+      throw RuleBroken("what a launch is expected to access is not in the order of its arguments");
+    const Kernel::Arg& arg = kernel.args[access.argument];
+    for (const auto* list : {&access.reads, &access.writes})
+      for (const protocol::ByteRange& range : *list)
+        check_range(range.offset, range.size, arg.memory_size, "what a launch is expected to access");
+    ranges += access.reads.size() + access.writes.size();
+    arguments.push_back({access.argument, arg.memory, arg.memory_size, arg.image});
+  }
+  if (ranges > protocol::kMostExpectedRanges)
+    throw ClError(CL_OUT_OF_RESOURCES, "kernel '" + kernel.function->kernel.name +
+                                           "' is expected to access " + std::to_string(ranges) +
+                                           " ranges; at most " +
+                                           std::to_string(protocol::kMostExpectedRanges) + " can be checked");
+  return std::make_shared<const AccessChecks>(uses_.device_memory, std::move(arguments), expected,
+                                              uses_.pinned.staging(AccessChecks::kFetched));
+}
+
+Work Kernels::launch(const Kernel& kernel, NdRange range, bool choose_local,
+                     const std::vector<protocol::ExpectedAccess>& expected) {
   const Function& function = *kernel.function;
   const compiler::Kernel& description = function.kernel;
   Work work;
@@ -178,7 +215,8 @@ Work Kernels::launch(const Kernel& kernel, NdRange range, bool choose_local) {
   check_sizes(function, range);
   Parameters parameters = parameters_of(kernel);
   auto grids = grids_of(description, range);
-  if (grids.size() == 1 && !has_hidden(description, Hidden::PrintfBuffer)) {
+  const std::shared_ptr<const AccessChecks> checks = checks_of(kernel, expected);
+  if (grids.size() == 1 && !checks && !has_hidden(description, Hidden::PrintfBuffer)) {
     put_hidden(parameters.block, description, range, grids[0], 0);
     if (uses_.commands.records())
       work.launch = std::make_shared<const OwnLaunch>(
@@ -194,14 +232,28 @@ Work Kernels::launch(const Kernel& kernel, NdRange range, bool choose_local) {
     work.keep.push_back(prints);
     work.before_report = [prints, module = kernel.module] { prints->print(module->binary()); };
   }
+  if (checks) {
+    work.keep.push_back(checks);
+    work.verdict = [checks, name = description.name]() -> std::optional<ClError> {
+      const std::string found = checks->found();
+      if (found.empty()) return std::nullopt;
+      return ClError(
+          CL_INVALID_OPERATION,
+          "part of a launch of kernel '" + name + "' " + found +
+              ". Either the kernel accesses what it must not, or clique-compiler's description of it is "
+              "wrong, and so may be the results of divided launches");
+    };
+  }
   work.run = [this, &function, &description, range, grids = std::move(grids),
-              parameters = std::move(parameters), prints](CUstream stream) mutable {
+              parameters = std::move(parameters), prints, checks](CUstream stream) mutable {
     if (prints) prints->clear(stream);
     for (const Grid& grid : grids) {
-      put_hidden(parameters.block, description, range, grid, prints ? prints->address() : 0);
+      put_hidden(parameters.block, description, range, grid, prints ? prints->address() : 0,
+                 checks ? checks->address() : 0);
       launch_grid(function, grid, parameters, stream);
     }
     if (prints) prints->fetch(stream);
+    if (checks) checks->fetch(stream);
   };
   return work;
 }

@@ -4,7 +4,9 @@
 #include <memory>
 #include <vector>
 
+#include "daemon/backend/cuda/execution/access_checks.hpp"
 #include "daemon/backend/cuda/execution/module.hpp"
+#include "daemon/backend/cuda/execution/pinned_memory.hpp"
 #include "daemon/backend/cuda/execution/printf_buffers.hpp"
 #include "daemon/backend/cuda/handlers/commands.hpp"
 #include "daemon/backend/cuda/handlers/programs.hpp"
@@ -21,6 +23,9 @@ struct Kernel {
     std::weak_ptr<const void> target;  ///< the buffer, image or sampler
     std::uint64_t local_size = 0;      ///< bytes, of a __local argument
     protocol::ObjectId sparse = 0;     ///< the sparse buffer that it is; 0: none
+    CUdeviceptr memory = 0;            ///< of a buffer, or an image over one; 0: there is no linear memory
+    std::uint64_t memory_size = 0;     ///< bytes; of an image, of its pixels without gaps if it has no memory
+    CUdeviceptr image = 0;             ///< of an image, its clique_image; 0: it is none
   };
   std::vector<Arg> args;
 };
@@ -33,6 +38,7 @@ class Kernels {
     const Device& device;
     Reporter& reporter;
     DeviceMemory& device_memory;
+    PinnedMemory& pinned;
     Commands& commands;
     const Capture& capture;
     const Objects& objects;
@@ -59,7 +65,12 @@ class Kernels {
   // These throw ClError if the device cannot do what the launch asks for.
 
   /// @param choose_local whether the launch gives no local size
-  Work launch(const Kernel& kernel, NdRange range, bool choose_local);
+  /// @param expected RunKernel::expected
+  Work launch(const Kernel& kernel, NdRange range, bool choose_local,
+              const std::vector<protocol::ExpectedAccess>& expected);
+  /// What the launch checks; null: nothing.
+  std::shared_ptr<const AccessChecks> checks_of(const Kernel& kernel,
+                                                const std::vector<protocol::ExpectedAccess>& expected) const;
   /// Gives a launch the memory of the sparse buffers that it uses.
   void hold_sparse(const Kernel& kernel, const std::vector<protocol::SparseUse>& uses, Work& work) const;
   void check_sizes(const Function& function, const NdRange& range) const;

@@ -10,6 +10,8 @@ namespace {
 
 using Flag = bool Options::*;
 
+constexpr std::string_view kCheckFootprints = "-clique-check-footprints";
+
 const std::map<std::string_view, Flag>& compile_flags() {
   static const std::map<std::string_view, Flag> flags{
       {"-cl-single-precision-constant", &Options::single_precision_constant},
@@ -119,6 +121,12 @@ class Parser {
 
   bool vendor_option(const std::string& word) {
     if (word == "-cl-nv-verbose") return true;
+    if (kind_ != Request::Kind::Compile && word.starts_with(kCheckFootprints)) {
+      // The client takes as many bytes away from what it expects (icd/core/programs/program_build.cpp).
+      if (word != kCheckFootprints) number_of(std::string(kCheckFootprints));
+      options_.check_footprints = true;
+      return true;
+    }
     if (word.starts_with("-cl-nv-maxrregcount")) {
       options_.max_registers = number_of("-cl-nv-maxrregcount");
       return true;

@@ -30,6 +30,9 @@ struct Options {
   bool strict_aliasing = false;
   bool uniform_work_group_size = false;
   bool debug = false;
+  /// -clique-check-footprints, a tool for tests: whether kernels check that they only access what the client
+  /// expects (passes/access_checks.hpp).
+  bool check_footprints = false;
   unsigned max_registers = 0;  ///< registers per work-item (-cl-nv-maxrregcount); 0: no limit
 
   // Linking (section 5.8.7).

@@ -15,6 +15,7 @@
 
 #include "daemon/compiler/tool/common/analyses.hpp"
 #include "daemon/compiler/tool/common/is_kernel.hpp"
+#include "daemon/compiler/tool/passes/access_checks.hpp"
 #include "daemon/compiler/tool/passes/byte_pairs.hpp"
 #include "daemon/compiler/tool/passes/byte_vectors.hpp"
 #include "daemon/compiler/tool/passes/constants.hpp"
@@ -122,6 +123,7 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
   keep_what_kernels_need(module);
   unify_attributes(module, options);
 
+  if (options.check_footprints) inline_for_access_checks(module);
   relax_private_volatile(module);
   inline_users_of_hidden_values(module);
   {
@@ -168,6 +170,8 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
       });
   const auto level = options.opt_disable ? llvm::OptimizationLevel::O1 : llvm::OptimizationLevel::O3;
   runner.run(runner.builder().buildPerModuleDefaultPipeline(level), module);
+
+  if (options.check_footprints) insert_access_checks(module, kernels);
 
   // What LLVM does not do, or has to be kept from undoing.
   promote_constants(module, [&](llvm::Function& function) -> const llvm::UniformityInfo& {

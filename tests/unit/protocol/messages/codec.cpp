@@ -88,7 +88,7 @@ TEST(Codec, GivenAddressesThenTheyAreNumbersAndBytes) {
   EXPECT_EQ(encoded(CreateBuffer{1, 2, 3, 4, 0x110000001000}), "981701020304cf000011000000100000c2");
   const KernelArg pointer{0, KernelArg::Pointer, 9, {8, 0, 0, 0, 0, 0, 0, 0}};
   EXPECT_EQ(encoded(RunKernel{{1, 2, 0, {}}, 5, {pointer}, {}, {6}, {}, {7}}),
-            "9a3c"
+            "9b3c"
             "9401020090"
             "05"
             "91940004"
@@ -96,6 +96,7 @@ TEST(Codec, GivenAddressesThenTheyAreNumbersAndBytes) {
             "90910690"
             "9107"
             "93000000"
+            "90"
             "90");
   EXPECT_EQ(encoded(TrimBuffer{1, {{2, 3}}}), "93280191920203");
 }
@@ -220,6 +221,7 @@ TEST(Codec, GivenMessageWithEverythingThenItComesBack) {
                     {3, 4},
                     {},
                     {8, 9}};
+  message.expected = {{1, {{0, 4}}, {{8, 16}, {32, 1}}}};
   const auto back = round_trip(message);
   EXPECT_EQ(back.command.waits, message.command.waits);
   ASSERT_EQ(back.args.size(), 2U);
@@ -228,6 +230,11 @@ TEST(Codec, GivenMessageWithEverythingThenItComesBack) {
   EXPECT_EQ(back.global, message.global);
   EXPECT_TRUE(back.local.empty());
   EXPECT_EQ(back.reached, message.reached);
+  ASSERT_EQ(back.expected.size(), 1U);
+  EXPECT_EQ(back.expected[0].argument, 1U);
+  ASSERT_EQ(back.expected[0].writes.size(), 2U);
+  EXPECT_EQ(back.expected[0].reads.at(0).size, 4U);
+  EXPECT_EQ(back.expected[0].writes[1].offset, 32U);
 }
 
 TEST(Codec, GivenSeveralMessagesThenTheyComeInOrder) {

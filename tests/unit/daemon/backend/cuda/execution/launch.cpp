@@ -87,6 +87,7 @@ TEST(HiddenArguments, GivenAllThenEachIsInItsPlace) {
   add(Hidden::GlobalOffset, 3, 8);
   add(Hidden::GlobalSize, 3, 8);
   add(Hidden::PrintfBuffer, 1, 8);
+  add(Hidden::AccessChecks, 1, 8);
   add(Hidden::GroupOffset, 3, 4);
   add(Hidden::NumGroups, 3, 4);
   add(Hidden::EnqueuedSize, 3, 4);
@@ -101,7 +102,7 @@ TEST(HiddenArguments, GivenAllThenEachIsInItsPlace) {
   Grid grid;
   grid.first_item = {1ULL << 33U, 22, 23};
   grid.first_group = {31, 32, 33};
-  put_hidden(block, kernel, range, grid, 0x7F0012345678);
+  put_hidden(block, kernel, range, grid, 0x7F0012345678, 0x7F00ABCDEF00);
 
   const auto wide = [&](std::size_t at) {
     std::uint64_t value = 0;
@@ -113,12 +114,12 @@ TEST(HiddenArguments, GivenAllThenEachIsInItsPlace) {
     std::memcpy(&value, block.data() + at, sizeof value);
     return value;
   };
-  const std::array<std::uint64_t, 10> expected_wide{1ULL << 33U, 22,  23, 11, 12,
-                                                    13,          100, 7,  64, 0x7F0012345678};
+  const std::array<std::uint64_t, 11> expected_wide{
+      1ULL << 33U, 22, 23, 11, 12, 13, 100, 7, 64, 0x7F0012345678, 0x7F00ABCDEF00};
   for (std::size_t i = 0; i < expected_wide.size(); ++i) EXPECT_EQ(wide(i * 8), expected_wide[i]) << i;
   const std::array<std::uint32_t, 10> expected_narrow{31, 32, 33, 4, 2, 1, 32, 4, 64, 3};
   for (std::size_t i = 0; i < expected_narrow.size(); ++i)
-    EXPECT_EQ(narrow(80 + i * 4), expected_narrow[i]) << i;
+    EXPECT_EQ(narrow(88 + i * 4), expected_narrow[i]) << i;
 }
 
 TEST(HiddenArguments, GivenAPlaceBeyondTheBlockThenNothingIsWritten) {
