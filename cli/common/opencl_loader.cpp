@@ -60,13 +60,19 @@ std::string node_in(const std::string& driver_version) {
   return rest.substr(0, rest.rfind(')'));
 }
 
+cl_command_queue new_queue(const OpenClFunctions& cl, cl_context context, cl_device_id device) {
+  cl_int status = CL_SUCCESS;
+  const cl_command_queue queue = cl.clCreateCommandQueue(context, device, 0, &status);
+  expect_success(status, "clCreateCommandQueue");
+  return queue;
+}
+
 OpenedDevice open_device(const OpenClFunctions& cl, cl_device_id device) {
   OpenedDevice result;
   cl_int status = CL_SUCCESS;
   result.context = cl.clCreateContext(nullptr, 1, &device, nullptr, nullptr, &status);
   expect_success(status, "clCreateContext");
-  result.queue = cl.clCreateCommandQueue(result.context, device, 0, &status);
-  expect_success(status, "clCreateCommandQueue");
+  result.queue = new_queue(cl, result.context, device);
   return result;
 }
 

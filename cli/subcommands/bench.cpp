@@ -171,7 +171,8 @@ Way way_to(const std::string& node) {
   icd::settle_nodes(settings);
   if (settings.nodes.empty()) return {"private workers of this host, through shared memory", 0, "", 0, ""};
   const auto deadline = SteadyClock::now() + settings.connect_timeout;
-  for (const doctor::NodeFindings& each : doctor::check_nodes(settings, deadline, settings.connect_timeout)) {
+  for (const doctor::NodeFindings& each :
+       doctor::NodeChecks(settings, deadline, settings.connect_timeout).results()) {
     if (each.name != node) continue;
     Way way{"node " + printable(node) + " (" + each.address.text() + ")", 0, "", 0, ""};
     if (each.interface.empty()) {
