@@ -11,7 +11,9 @@ namespace clique::cli {
 OpenClFunctions::OpenClFunctions(void* library) {
   const auto look_up = [library](auto& function, const char* name) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-    if (function == nullptr) throw std::runtime_error(std::string(kOpenClLoader) + " has no " + name);
+    if (function == nullptr)
+      throw std::runtime_error(std::string(kOpenClLoader) + " lacks the function " + name +
+                               "; install a loader for OpenCL 1.2 or later");
   };
 #define CLIQUE_FUNCTION(name) look_up(name, #name);
   CLIQUE_FUNCTIONS(CLIQUE_FUNCTION)
@@ -20,7 +22,8 @@ OpenClFunctions::OpenClFunctions(void* library) {
 
 void expect_success(cl_int status, const char* call) {
   if (status != CL_SUCCESS)
-    throw std::runtime_error(std::string(call) + " returned " + std::to_string(status));
+    throw std::runtime_error(std::string(call) + " failed with status " + std::to_string(status) +
+                             "; CLIQUE_LOG=debug says why");
 }
 
 std::vector<cl_platform_id> platforms_of_clique(const OpenClFunctions& cl) {
@@ -94,7 +97,7 @@ cl_kernel build_kernel(const OpenClFunctions& cl, const OpenedDevice& opened, cl
     const std::string log = queried_text([&](std::size_t size, void* value, std::size_t* size_ret) {
       return cl.clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, value, size_ret);
     });
-    throw std::runtime_error("clBuildProgram returned " + std::to_string(status) + ": " +
+    throw std::runtime_error("clBuildProgram failed with status " + std::to_string(status) + ": " +
                              protocol::printable(log));
   }
   const cl_kernel kernel = cl.clCreateKernel(program, name, &status);

@@ -174,8 +174,8 @@ void consult(const DoctorOptions& options) {
   const auto bad = std::count_if(findings.begin(), findings.end(),
                                  [](const Finding& each) { return each.verdict == Verdict::Bad; });
   if (bad > 0)
-    std::fprintf(stderr, "clique: %ld of %zu checks found a problem\n", static_cast<long>(bad),
-                 findings.size());
+    std::fprintf(stderr, "clique: %ld of %zu checks found a problem; the line below each says what to do\n",
+                 static_cast<long>(bad), findings.size());
   std::fflush(stdout);
   // Does not wait for threads that still wait for a node.
   std::_Exit(bad > 0 ? EXIT_FAILURE : EXIT_SUCCESS);

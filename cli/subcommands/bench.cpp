@@ -294,7 +294,10 @@ class Bench {
         Unit::BytesPerSecond, way.speed, way.speed_name);
     add("read_bytes_per_s", "read of 64 MiB", speed(median_seconds([&] { read(kLarge); })),
         Unit::BytesPerSecond, way.speed, way.speed_name);
-    if (back != data) throw Failed("the data that came back differ from those that were sent");
+    if (back != data)
+      throw Failed(
+          "the data that came back differ from those that were sent; try another device, and read the log of "
+          "the node");
     add("copy_bytes_per_s", "copy of 64 MiB on the device", speed(median_seconds([&] {
           expect_success(
               cl_.clEnqueueCopyBuffer(opened_.queue, buffer, other, 0, 0, kLarge, 0, nullptr, nullptr),

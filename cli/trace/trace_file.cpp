@@ -24,7 +24,8 @@ std::optional<std::string> TraceFile::next() {
   if (!tag) return std::nullopt;
   constexpr std::uint64_t kPacket = (static_cast<std::uint64_t>(perfetto::Trace::packet) << 3U) | 2U;
   const auto size = *tag == kPacket ? varint() : std::optional<std::uint64_t>(kLongestPacket + 1);
-  if (size && *size > kLongestPacket) throw Failed(path_ + " is not a trace in Perfetto's format");
+  if (size && *size > kLongestPacket)
+    throw Failed(path_ + " is not a trace in Perfetto's format; name a file of 'clique trace -o'");
   std::string packet(size.value_or(0), '\0');
   if (!size || !stream_.read(packet.data(), static_cast<std::streamsize>(packet.size()))) {
     cut_off_ = true;

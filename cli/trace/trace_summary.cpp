@@ -20,7 +20,10 @@ void print_trace_summary(const std::string& file, std::FILE* to, bool as_json) {
   } catch (const protozero::exception& error) {
     throw Failed(file + " is not a trace in Perfetto's format: " + error.what());
   }
-  if (figures.empty()) throw Failed(file + " has no slices");
+  if (figures.empty())
+    throw Failed(file +
+                 " has no slices, since its program has not used Clique's devices; 'clinfo -l' shows whether "
+                 "the platform is there");
   if (as_json) {
     auto document = trace_summary::json_of(figures);
     document["complete"] = !trace.cut_off();
