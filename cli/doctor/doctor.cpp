@@ -174,7 +174,7 @@ void consult(const DoctorOptions& options) {
   const auto bad = std::count_if(findings.begin(), findings.end(),
                                  [](const Finding& each) { return each.verdict == Verdict::Bad; });
   if (bad > 0)
-    std::fprintf(stderr, "clique: %ld of %zu checks found a problem; the line below each says what to do\n",
+    std::fprintf(stderr, "clique: %ld of %zu checks found a problem; see what each says\n",
                  static_cast<long>(bad), findings.size());
   std::fflush(stdout);
   // Does not wait for threads that still wait for a node.

@@ -167,8 +167,6 @@ void File::append(std::string_view packets) noexcept {
 Stream::Stream(File& file, std::uint32_t sequence)
     : file_(file),
       sequence_(sequence),
-      encoded_sequence_(),
-      encoded_sequence_size_(0),
       buffer_(std::make_unique_for_overwrite<char[]>(kFull + kLargestSlice + kSlack)) {
   std::array<char, 2 * kSlack> encoded{};
   Fields fields(encoded.data());

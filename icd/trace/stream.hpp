@@ -100,8 +100,8 @@ class Stream {
   File& file_;
   const std::uint32_t sequence_;
   /// What names the sequence in each packet, encoded.
-  std::array<char, 8> encoded_sequence_;
-  std::size_t encoded_sequence_size_;
+  std::array<char, 8> encoded_sequence_ = {};
+  std::size_t encoded_sequence_size_ = 0;
   const std::unique_ptr<char[]> buffer_;
   /// How many bytes of the buffer are whole packets. Whoever adds changes it, and sets it back under mutex_.
   std::atomic<std::size_t> published_{0};
