@@ -18,7 +18,8 @@ struct Pipe {
 
 Pipe make_pipe() {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe2");
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    throw std::system_error(errno, std::generic_category(), "a pipe to a program cannot be made");
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
@@ -47,7 +48,8 @@ Child start_child(const std::string& program, std::vector<std::string> arguments
   const int error = ::posix_spawn(&child.process, program.c_str(), &actions, nullptr,
                                   pointers(arguments).data(), pointers(environment).data());
   ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) throw std::system_error(error, std::generic_category(), "starting " + program);
+  if (error != 0)
+    throw std::system_error(error, std::generic_category(), "the program " + program + " cannot be started");
   child.output = std::move(output.read_end);
   child.messages = std::move(apart.read_end);
   return child;

@@ -11,7 +11,9 @@ namespace clique::cli {
 OpenClFunctions::OpenClFunctions(void* library) {
   const auto look_up = [library](auto& function, const char* name) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-    if (function == nullptr) throw std::runtime_error(std::string(kOpenClLoader) + " has no " + name);
+    if (function == nullptr)
+      throw std::runtime_error(std::string(kOpenClLoader) + " lacks the function " + name +
+                               "; install a loader for OpenCL 1.2 or later");
   };
 #define CLIQUE_FUNCTION(name) look_up(name, #name);
   CLIQUE_FUNCTIONS(CLIQUE_FUNCTION)
@@ -20,7 +22,8 @@ OpenClFunctions::OpenClFunctions(void* library) {
 
 void expect_success(cl_int status, const char* call) {
   if (status != CL_SUCCESS)
-    throw std::runtime_error(std::string(call) + " returned " + std::to_string(status));
+    throw std::runtime_error(std::string(call) + " failed with status " + std::to_string(status) +
+                             "; CLIQUE_LOG=debug says why");
 }
 
 std::vector<cl_platform_id> platforms_of_clique(const OpenClFunctions& cl) {
@@ -60,13 +63,19 @@ std::string node_in(const std::string& driver_version) {
   return rest.substr(0, rest.rfind(')'));
 }
 
+cl_command_queue new_queue(const OpenClFunctions& cl, cl_context context, cl_device_id device) {
+  cl_int status = CL_SUCCESS;
+  const cl_command_queue queue = cl.clCreateCommandQueue(context, device, 0, &status);
+  expect_success(status, "clCreateCommandQueue");
+  return queue;
+}
+
 OpenedDevice open_device(const OpenClFunctions& cl, cl_device_id device) {
   OpenedDevice result;
   cl_int status = CL_SUCCESS;
   result.context = cl.clCreateContext(nullptr, 1, &device, nullptr, nullptr, &status);
   expect_success(status, "clCreateContext");
-  result.queue = cl.clCreateCommandQueue(result.context, device, 0, &status);
-  expect_success(status, "clCreateCommandQueue");
+  result.queue = new_queue(cl, result.context, device);
   return result;
 }
 
@@ -88,7 +97,7 @@ cl_kernel build_kernel(const OpenClFunctions& cl, const OpenedDevice& opened, cl
     const std::string log = queried_text([&](std::size_t size, void* value, std::size_t* size_ret) {
       return cl.clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, value, size_ret);
     });
-    throw std::runtime_error("clBuildProgram returned " + std::to_string(status) + ": " +
+    throw std::runtime_error("clBuildProgram failed with status " + std::to_string(status) + ": " +
                              protocol::printable(log));
   }
   const cl_kernel kernel = cl.clCreateKernel(program, name, &status);

@@ -68,6 +68,7 @@ struct OpenedDevice {
 };
 
 // These throw std::runtime_error.
+cl_command_queue new_queue(const OpenClFunctions& cl, cl_context context, cl_device_id device);
 OpenedDevice open_device(const OpenClFunctions& cl, cl_device_id device);
 cl_mem new_buffer(const OpenClFunctions& cl, cl_context context, std::size_t size);
 /// Builds the program, and makes the kernel of this name.

@@ -25,7 +25,7 @@ using doctor::Verdict;
 
 struct DoctorOptions {
   bool as_json = false;
-  int seconds = 60;
+  int seconds = 5;
 };
 
 const char* sign_of(Verdict verdict) {
@@ -45,38 +45,49 @@ void print_findings(const Findings& findings) {
   std::fflush(stdout);
 }
 
-/// The time that all checks may take. Where all is well they take a small part of it. It is for hosts that
-/// are busy, or have to start drivers and compile kernels first.
+/// The time that all checks may take, which run side by side as far as they can.
 class Schedule {
  public:
   explicit Schedule(std::chrono::seconds limit) : begin_(SteadyClock::now()), limit_(limit) {}
-  /// When so many quarters of the time are over.
-  SteadyClock::time_point quarter(int number) const { return begin_ + limit_ * number / 4; }
-  /// How long something that only has to answer may be silent: 4 s by default, so that a host that cannot be
-  /// reached is reported within 5 s.
+  /// When everything must have ended, but for printing.
+  SteadyClock::time_point end() const { return begin_ + limit_ - kForPrinting; }
+  /// Nodes that answer later are not used for checks of devices.
+  SteadyClock::time_point half() const { return begin_ + limit_ / 2; }
+  /// When nodes that have not answered no longer hold up the checks of the others.
+  SteadyClock::time_point prompt() const { return std::min(begin_ + std::chrono::milliseconds(500), half()); }
+  /// How long something that only has to answer may be silent: two repetitions of a lost packet.
   SteadyClock::duration patience() const {
     return std::max<SteadyClock::duration>(limit_ / 15, std::chrono::seconds(4));
   }
-  SteadyClock::time_point answers_by(int number, int answers) const {
-    return std::min(quarter(number), SteadyClock::now() + answers * patience());
-  }
+  std::chrono::milliseconds for_discovery() const { return std::chrono::milliseconds(limit_) / 4; }
 
  private:
+  static constexpr std::chrono::milliseconds kForPrinting{250};
+
   const SteadyClock::time_point begin_;
-  const SteadyClock::duration limit_;
+  const std::chrono::seconds limit_;
+};
+
+/// What the checks that need nodes that answer have found.
+struct UsableFindings {
+  std::size_t nodes = 0;  ///< how many were checked
+  bool complete = false;
+  Findings cluster;
+  Findings devices;
 };
 
 /// Checks what needs nodes that answer: what their hosts lack, whether they reach each other, their devices.
-Findings check_usable(const Schedule& schedule, const icd::NodeSettings& settings,
-                      const std::vector<doctor::NodeFindings>& nodes) {
+UsableFindings check_usable(const Schedule& schedule, const icd::NodeSettings& settings,
+                            const std::vector<doctor::NodeFindings>& nodes) {
+  UsableFindings found;
+  found.nodes = nodes.size();
   // Nodes that do not reach each other take as long as those that are silent.
-  auto cluster = std::async(std::launch::async, [&, deadline = schedule.answers_by(3, 2)] {
-    return doctor::check_cluster(settings, nodes, deadline);
-  });
-  Findings devices = doctor::check_devices(nodes, !settings.nodes.empty(), schedule.quarter(4));
-  Findings findings = cluster.get();
-  std::move(devices.begin(), devices.end(), std::back_inserter(findings));
-  return findings;
+  const auto deadline = std::min(schedule.end(), SteadyClock::now() + 2 * schedule.patience());
+  auto cluster =
+      std::async(std::launch::async, [&] { return doctor::check_cluster(settings, nodes, deadline); });
+  found.devices = doctor::check_devices(nodes, !settings.nodes.empty(), schedule.end(), found.complete);
+  found.cluster = cluster.get();
+  return found;
 }
 
 std::vector<doctor::NodeFindings> usable_of(const std::vector<doctor::NodeFindings>& nodes) {
@@ -86,43 +97,60 @@ std::vector<doctor::NodeFindings> usable_of(const std::vector<doctor::NodeFindin
   return usable;
 }
 
+/// Checks the nodes that answer soon, and again all of them if others have answered until half of the time is
+/// over: with those, the devices have other numbers.
+UsableFindings check_as_they_answer(const Schedule& schedule, const icd::NodeSettings& settings,
+                                    const doctor::NodeChecks& checks) {
+  const auto prompt = usable_of(checks.ended_by(schedule.prompt()));
+  UsableFindings first;
+  if (!prompt.empty()) first = check_usable(schedule, settings, prompt);
+  const auto usable = usable_of(checks.ended_by(schedule.half()));
+  if (!prompt.empty() && (usable.size() == prompt.size() || !first.complete)) return first;
+  UsableFindings second = check_usable(schedule, settings, usable);
+  if (second.complete || first.nodes == 0) return second;
+  first.devices.insert(first.devices.end(), second.devices.begin(), second.devices.end());
+  return first;
+}
+
 /// Makes all checks, and hands over what they find as they end.
 void examine(const Schedule& schedule, const std::function<void(Findings)>& take) {
   const icd::SettingValues values = icd::setting_values();
   take(doctor::check_host(values));
   if (icd::is_off()) {
-    take(doctor::check_walls(true, schedule.quarter(1)));
+    take(doctor::check_walls(true, schedule.end()));
     take({{Verdict::Open, "nodes", "CLIQUE_NODES is off, so programs do not see Clique",
            "unset CLIQUE_NODES to use this host or the nodes of nodes.toml"}});
     return;
   }
   if (!values.error.empty()) return;
   icd::NodeSettings settings = icd::NodeSettings::read();
-  take(doctor::check_walls(!settings.nodes.empty() || settings.discover, schedule.quarter(1)));
+  auto walls = std::async(std::launch::async, doctor::check_walls,
+                          !settings.nodes.empty() || settings.discover, schedule.end());
   if (settings.discover) {
+    settings.connect_timeout = std::min(settings.connect_timeout, schedule.for_discovery());
     const std::vector<std::string> problems = icd::settle_nodes(settings);
     for (const std::string& problem : problems)
       take({{Verdict::Bad, "discovery", protocol::printable(problem)}});
-    if (!problems.empty()) return;
+    if (!problems.empty()) return take(walls.get());
     take({{Verdict::Good, "discovery",
            std::to_string(settings.nodes.size()) + " nodes announce themselves whose keys are known"}});
   }
   icd::remove_repeated(settings.nodes);
-  std::vector<doctor::NodeFindings> prompt;
-  std::future<Findings> checked;
-  const auto nodes = doctor::check_nodes(
-      settings, schedule.quarter(2), schedule.patience(),
-      [&](const std::vector<doctor::NodeFindings>& ended) {
-        prompt = usable_of(ended);
-        if (!prompt.empty())
-          checked = std::async(std::launch::async, [&] { return check_usable(schedule, settings, prompt); });
-      });
+  const doctor::NodeChecks checks(settings, schedule.end(), schedule.patience());
+  auto usable = std::async(std::launch::async, check_as_they_answer, std::cref(schedule), std::cref(settings),
+                           std::cref(checks));
+  take(walls.get());
+  const auto nodes = checks.results();
   for (const doctor::NodeFindings& node : nodes) take(node.findings);
-  const auto usable = usable_of(nodes);
-  Findings findings = checked.valid() ? checked.get() : Findings();
-  // With those that were late, the devices have other numbers.
-  if (usable.size() > prompt.size() || usable.empty()) findings = check_usable(schedule, settings, usable);
-  take(std::move(findings));
+  UsableFindings found = usable.get();
+  take(std::move(found.cluster));
+  take(std::move(found.devices));
+  const std::size_t late = usable_of(nodes).size() - found.nodes;
+  if (late > 0)
+    take({{Verdict::Open, "devices",
+           "those of " + std::to_string(late) + (late == 1 ? " node" : " nodes") +
+               " are not checked: it took too long until the node had answered, or others had been checked",
+           "try again with a longer --timeout"}});
 }
 
 void print_findings_as_json(const Findings& findings) {
@@ -146,8 +174,8 @@ void consult(const DoctorOptions& options) {
   const auto bad = std::count_if(findings.begin(), findings.end(),
                                  [](const Finding& each) { return each.verdict == Verdict::Bad; });
   if (bad > 0)
-    std::fprintf(stderr, "clique: %ld of %zu checks found a problem\n", static_cast<long>(bad),
-                 findings.size());
+    std::fprintf(stderr, "clique: %ld of %zu checks found a problem; see what each says\n",
+                 static_cast<long>(bad), findings.size());
   std::fflush(stdout);
   // Does not wait for threads that still wait for a node.
   std::_Exit(bad > 0 ? EXIT_FAILURE : EXIT_SUCCESS);
@@ -157,7 +185,7 @@ void consult(const DoctorOptions& options) {
 
 Findings doctor::slow_step(const std::string& subject, const std::string& step, SteadyClock::duration time) {
   // Programs that wait so long seem to hang.
-  constexpr std::chrono::seconds kSlow{5};
+  constexpr std::chrono::seconds kSlow{3};
   if (time < kSlow) return {};
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%.1f s", std::chrono::duration<double>(time).count());

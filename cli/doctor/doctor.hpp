@@ -2,8 +2,8 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -49,14 +49,28 @@ struct NodeFindings {
   double link_speed = 0;  ///< of that interface, in bytes per second; 0: not known, or it is this host
   Findings findings;
 };
-/// Checks each configured node, all at the same time: name, port, key, admission, devices, clock, network.
-/// Returns at the deadline, also if a node has not answered. Then threads that wait for it still run.
-/// @param patience how long a node may be silent; one that starts its drivers says so
-/// @param take_prompt called once with the nodes whose checks have ended, as soon as all have, or some are
-/// late: then others need not wait for those. May be empty
-std::vector<NodeFindings> check_nodes(
-    const icd::NodeSettings& settings, SteadyClock::time_point deadline, SteadyClock::duration patience,
-    const std::function<void(const std::vector<NodeFindings>&)>& take_prompt = {});
+/// The check of one node.
+class NodeCheck;
+
+/// The checks of all configured nodes, which run at the same time: name, port, key, admission, devices,
+/// clock, network. One thread at a time, apart from ended_by(), which any may call.
+class NodeChecks {
+ public:
+  /// Begins to check. Threads that wait for a node may outlive this object.
+  /// @param patience how long a node may be silent; one that starts its drivers says so
+  NodeChecks(const icd::NodeSettings& settings, SteadyClock::time_point deadline,
+             SteadyClock::duration patience);
+
+  /// Waits until all checks have ended, until a time at most. @returns the nodes whose checks have ended
+  std::vector<NodeFindings> ended_by(SteadyClock::time_point time) const;
+  /// Waits until all checks have ended, or the deadline. @returns all nodes. Of those that have not answered
+  /// it says so
+  std::vector<NodeFindings> results() const;
+
+ private:
+  std::vector<NodeFindings> failed_;  ///< instead of checks, if none are possible
+  std::vector<std::shared_ptr<NodeCheck>> checks_;
+};
 
 /// Asks the nodes what their hosts lack, and has them try to reach each other. Returns at the deadline, or
 /// soon after it.
@@ -65,11 +79,13 @@ Findings check_cluster(const icd::NodeSettings& settings, const std::vector<Node
                        SteadyClock::time_point deadline);
 
 /// Checks OpenCL in a process of its own: loader, drivers, sessions, a kernel on each device, transfers.
+/// Returns at the deadline.
 /// @param nodes those that are used; if it is empty, this host
+/// @param complete set to whether everything was checked
 Findings check_devices(const std::vector<NodeFindings>& nodes, bool configured,
-                       SteadyClock::time_point deadline);
+                       SteadyClock::time_point deadline, bool& complete);
 
-/// Bytes per second, for people.
+/// Bytes per second, for people, in GB/s, MB/s or kB/s.
 std::string speed_text(double speed);
 
 }  // namespace clique::cli::doctor

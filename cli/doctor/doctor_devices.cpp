@@ -52,6 +52,13 @@ std::vector<std::string> probe_environment(const std::vector<NodeFindings>& node
   return environment;
 }
 
+/// A power of two, for people.
+std::string binary_text(std::uint64_t bytes) {
+  constexpr std::uint64_t kKibi = 1U << 10U;
+  constexpr std::uint64_t kMebi = 1U << 20U;
+  return bytes >= kMebi ? std::to_string(bytes / kMebi) + " MiB" : std::to_string(bytes / kKibi) + " KiB";
+}
+
 /// What the process says, line by line.
 class ProbeListener {
  public:
@@ -94,6 +101,22 @@ class ProbeListener {
     }
   }
 
+  /// Reports the last transfer to each node that has ended.
+  void report_transfers() {
+    for (const auto& [name, transfer] : transfers_) {
+      Finding finding{Verdict::Good, "node " + printable(name) + ", transfer",
+                      binary_text(transfer.bytes) + " there at " + speed_text(transfer.write) +
+                          ", and back at " + speed_text(transfer.read)};
+      const auto node = std::find_if(nodes_.begin(), nodes_.end(),
+                                     [&](const NodeFindings& each) { return each.name == name; });
+      if (node != nodes_.end() && node->link_speed > 0)
+        finding.text += "; " + printable(node->interface) + " has " + speed_text(node->link_speed);
+      else if (node == nodes_.end() || node->interface.empty())
+        finding.text += "; this host copies memory at " + speed_text(transfer.copy);
+      findings_.push_back(std::move(finding));
+    }
+  }
+
   /// The process has ended, or was ended, before it had checked everything.
   void take_end(const std::string& how) {
     std::string steps;
@@ -107,6 +130,14 @@ class ProbeListener {
   }
 
  private:
+  /// How data has travelled to a node and back, in bytes per second.
+  struct Transfer {
+    std::uint64_t bytes = 0;
+    double write = 0;
+    double read = 0;
+    double copy = 0;  ///< how fast this host copies memory
+  };
+
   void take_end_of_step(const std::string& step) {
     const auto found = under_way_.find(step);
     if (found == under_way_.end()) return;
@@ -115,23 +146,15 @@ class ProbeListener {
     under_way_.erase(found);
   }
   void take_transfer(const json& said) {
-    const auto name = said["node"].get<std::string>();
-    const auto mebibytes = said["mebibytes"].get<std::uint64_t>();
-    Finding finding{Verdict::Good, "node " + printable(name) + ", transfer",
-                    std::to_string(mebibytes) + " MiB there at " + speed_text(said["write"].get<double>()) +
-                        ", and back at " + speed_text(said["read"].get<double>())};
-    const auto node = std::find_if(nodes_.begin(), nodes_.end(),
-                                   [&name](const NodeFindings& each) { return each.name == name; });
-    if (node != nodes_.end() && node->link_speed > 0)
-      finding.text += "; " + printable(node->interface) + " has " + speed_text(node->link_speed);
-    else if (node == nodes_.end() || node->interface.empty())
-      finding.text += "; this host copies memory at " + speed_text(said["copy"].get<double>());
-    findings_.push_back(std::move(finding));
+    transfers_[said["node"].get<std::string>()] = {said["bytes"].get<std::uint64_t>(),
+                                                   said["write"].get<double>(), said["read"].get<double>(),
+                                                   said["copy"].get<double>()};
   }
 
   const std::vector<NodeFindings>& nodes_;
   Findings& findings_;
   std::map<std::string, SteadyClock::time_point> under_way_;  ///< steps, and when they began
+  std::map<std::string, Transfer> transfers_;                 ///< by node
   std::string last_message_;
   bool done_ = false;
 };
@@ -179,15 +202,18 @@ std::optional<std::string> probe_end(pid_t process) {
 }  // namespace
 
 Findings check_devices(const std::vector<NodeFindings>& nodes, bool configured,
-                       SteadyClock::time_point deadline) {
+                       SteadyClock::time_point deadline, bool& complete) {
+  complete = false;
   Findings findings;
   if (configured && nodes.empty())
     findings.push_back({Verdict::Open, "devices", "they are not checked, because no node can be used"});
   Child probe;
   const auto until = deadline - kReserve;
   try {
-    probe = start_child("/proc/self/exe", {"clique", "doctor-probe"},
-                        probe_environment(nodes, configured, until), Messages::Apart);
+    probe = start_child(
+        "/proc/self/exe",
+        {"clique", "doctor-probe", "--milliseconds", std::to_string(icd::left_until(until).count())},
+        probe_environment(nodes, configured, until), Messages::Apart);
   } catch (const std::system_error& error) {
     findings.push_back({Verdict::Open, "OpenCL", printable(error.what())});
     return findings;
@@ -206,7 +232,9 @@ Findings check_devices(const std::vector<NodeFindings>& nodes, bool configured,
     if (items[1].revents != 0) messages.read();
     if (items[0].revents != 0) results.read();
   }
-  if (!listener.done()) listener.take_end(end.value_or("did not end in time"));
+  complete = listener.done();
+  if (!complete) listener.take_end(end.value_or("did not end in time"));
+  listener.report_transfers();
   if (!end) {
     // It has done its work, and says goodbye to the nodes.
     while (!(end = probe_end(probe.process)) && listener.done() && SteadyClock::now() < until)

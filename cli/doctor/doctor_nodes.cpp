@@ -31,8 +31,6 @@ using protocol::printable;
 
 /// The clocks of hosts may differ by this much: logs can be compared, and MUNGE accepts credentials.
 constexpr double kGoodClockSeconds = 60;
-/// A node whose checks take longer is late.
-constexpr std::chrono::milliseconds kPrompt{500};
 
 /// What a connection to an address says about the network.
 struct Route {
@@ -104,6 +102,8 @@ Route route_to(const std::string& address, std::uint16_t port) {
   if (route.speed < 0) route.speed = 0;
   return route;
 }
+
+}  // namespace
 
 /// Checks one node step by step. A step that fails ends it.
 class NodeCheck {
@@ -272,44 +272,52 @@ class NodeCheck {
   bool ended_ = false;
 };
 
-}  // namespace
-
-std::vector<NodeFindings> check_nodes(
-    const icd::NodeSettings& settings, SteadyClock::time_point deadline, SteadyClock::duration patience,
-    const std::function<void(const std::vector<NodeFindings>&)>& take_prompt) {
-  std::vector<NodeFindings> results;
-  if (settings.nodes.empty()) return results;
+NodeChecks::NodeChecks(const icd::NodeSettings& settings, SteadyClock::time_point deadline,
+                       SteadyClock::duration patience) {
+  if (settings.nodes.empty()) return;
   std::shared_ptr<const icd::Trust> trust;
   try {
     trust = std::make_shared<const icd::Trust>(settings.security);
   } catch (const icd::SettingError& error) {
-    results.push_back({settings.nodes[0],
+    failed_.push_back({settings.nodes[0],
                        {},
                        {},
                        0,
                        {{Verdict::Bad, "nodes", "none can be used: " + printable(error.what())}}});
-    return results;
+    return;
   }
-  std::vector<std::shared_ptr<NodeCheck>> checks;
   for (const icd::NodeAddress& node : settings.nodes) {
-    checks.push_back(std::make_shared<NodeCheck>(node, trust, deadline, patience));
+    checks_.push_back(std::make_shared<NodeCheck>(node, trust, deadline, patience));
     // Detached: name servers, and daemons whose drivers are starting, can take longer than the deadline.
-    std::thread([check = checks.back()] { check->run(); }).detach();
+    std::thread([check = checks_.back()] { check->run(); }).detach();
   }
-  if (take_prompt) {
-    const auto late = std::min(deadline, SteadyClock::now() + kPrompt);
-    std::vector<NodeFindings> prompt;
-    for (const auto& check : checks)
-      if (const auto node = check->ended_by(late)) prompt.push_back(*node);
-    take_prompt(prompt);
-  }
-  for (const auto& check : checks) results.push_back(check->result());
+}
+
+std::vector<NodeFindings> NodeChecks::ended_by(SteadyClock::time_point time) const {
+  std::vector<NodeFindings> ended;
+  for (const auto& check : checks_)
+    if (auto node = check->ended_by(time)) ended.push_back(std::move(*node));
+  return ended;
+}
+
+std::vector<NodeFindings> NodeChecks::results() const {
+  std::vector<NodeFindings> results = failed_;
+  for (const auto& check : checks_) results.push_back(check->result());
   return results;
 }
 
 std::string speed_text(double speed) {
+  constexpr double kGiga = 1e9;
+  constexpr double kMega = 1e6;
+  constexpr double kKilo = 1e3;
   char text[32];
-  std::snprintf(text, sizeof text, "%.2f GB/s", speed / 1e9);
+  // From where two digits say something.
+  if (speed >= kGiga / 10)
+    std::snprintf(text, sizeof text, "%.2f GB/s", speed / kGiga);
+  else if (speed >= kMega / 10)
+    std::snprintf(text, sizeof text, "%.2f MB/s", speed / kMega);
+  else
+    std::snprintf(text, sizeof text, "%.2f kB/s", speed / kKilo);
   return text;
 }
 

@@ -7,9 +7,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -30,8 +30,10 @@ using doctor::Verdict;
 using nlohmann::json;
 using protocol::printable;
 
-constexpr std::size_t kMebibyte = 1U << 20U;
-constexpr std::size_t kMostMebibytes = 64;
+/// In bytes. The smallest one takes less than a second over the slowest links.
+constexpr std::size_t kSmallestTransfer = 4U << 10U;
+constexpr std::size_t kLargestTransfer = 64U << 20U;
+constexpr std::size_t kGrowth = 16;
 constexpr std::size_t kItems = 1024;
 constexpr cl_uint kFactor = 2654435761U;
 constexpr const char* kSource =
@@ -176,46 +178,73 @@ double seconds_of(F&& function) {
   return std::max(std::chrono::duration<double>(SteadyClock::now() - begin).count(), 1e-9);
 }
 
-void transfer(const OpenClFunctions& cl, const OpenedDevice& opened, const ProbedDevice& device) {
-  const auto there_and_back = [&](std::size_t mebibytes) {
-    const std::size_t size = mebibytes * kMebibyte;
-    const cl_mem buffer = new_buffer(cl, opened.context, size);
-    std::vector<unsigned char> sent(size);
-    for (std::size_t i = 0; i < size; ++i) sent[i] = static_cast<unsigned char>(i * 31U + (i >> 12U));
-    std::vector<unsigned char> received(size, 0);
-    std::pair<double, double> seconds;
-    seconds.first = seconds_of([&] {
-      expect_success(
-          cl.clEnqueueWriteBuffer(opened.queue, buffer, CL_TRUE, 0, size, sent.data(), 0, nullptr, nullptr),
-          "clEnqueueWriteBuffer");
-    });
-    seconds.second = seconds_of([&] {
-      expect_success(cl.clEnqueueReadBuffer(opened.queue, buffer, CL_TRUE, 0, size, received.data(), 0,
-                                            nullptr, nullptr),
-                     "clEnqueueReadBuffer");
-    });
-    if (sent != received)
-      throw std::runtime_error("the data that came back differ from those that were sent");
-    return seconds;
-  };
-  const auto first = there_and_back(1);
-  // Over a slow link, as much as takes about a second.
-  const double per_mebibyte = first.first + first.second;
-  const auto mebibytes =
-      static_cast<std::size_t>(std::clamp(1.0 / per_mebibyte, 1.0, static_cast<double>(kMostMebibytes)));
-  const auto [there, back] = there_and_back(mebibytes);
-  std::vector<unsigned char> from(mebibytes * kMebibyte, 1);
-  std::vector<unsigned char> to(from.size(), 2);
-  const double copied = seconds_of([&] { std::memcpy(to.data(), from.data(), from.size()); });
-  const auto bytes = static_cast<double>(from.size());
-  probe_output().write({{"node", device.node},
-                        {"mebibytes", mebibytes},
-                        {"write", bytes / there},
-                        {"read", bytes / back},
-                        {"copy", bytes / copied}});
+/// What is sent to all devices.
+struct SentData {
+  // Nothing on the way can compress random numbers.
+  SentData() : numbers(kLargestTransfer / sizeof(std::uint64_t)) {
+    std::generate(numbers.begin(), numbers.end(), std::mt19937_64());
+    std::vector<std::uint64_t> copy(numbers.size(), 1);
+    copy_speed = static_cast<double>(kLargestTransfer) /
+                 seconds_of([&] { std::copy(numbers.begin(), numbers.end(), copy.begin()); });
+  }
+  std::vector<std::uint64_t> numbers;
+  double copy_speed = 0;  ///< how fast this host copies them, in bytes per second
+};
+
+/// Sends this many bytes to the device and back. @returns the seconds that each way has taken
+std::pair<double, double> send_and_fetch(const OpenClFunctions& cl, const OpenedDevice& opened, cl_mem buffer,
+                                         const std::vector<std::uint64_t>& sent, std::size_t size) {
+  std::vector<std::uint64_t> received(size / sizeof(std::uint64_t));
+  std::pair<double, double> seconds;
+  seconds.first = seconds_of([&] {
+    expect_success(
+        cl.clEnqueueWriteBuffer(opened.queue, buffer, CL_TRUE, 0, size, sent.data(), 0, nullptr, nullptr),
+        "clEnqueueWriteBuffer");
+    // A write may return before the device has the data.
+    expect_success(cl.clFinish(opened.queue), "clFinish");
+  });
+  seconds.second = seconds_of([&] {
+    expect_success(
+        cl.clEnqueueReadBuffer(opened.queue, buffer, CL_TRUE, 0, size, received.data(), 0, nullptr, nullptr),
+        "clEnqueueReadBuffer");
+  });
+  if (!std::equal(received.begin(), received.end(), sent.begin()))
+    throw std::runtime_error("the data that came back differ from those that were sent");
+  return seconds;
 }
 
-void examine_device(const OpenClFunctions& cl, const ProbedDevice& device) {
+/// Sends more and more data, as far as that takes a second and ends by the deadline, and reports each time
+/// how fast they travel.
+void transfer(const OpenClFunctions& cl, const OpenedDevice& opened, const ProbedDevice& device,
+              SteadyClock::time_point deadline) {
+  static const SentData data;
+  const cl_mem buffer = new_buffer(cl, opened.context, kLargestTransfer);
+  double left = std::min(1.0, std::chrono::duration<double>(deadline - SteadyClock::now()).count());
+  std::size_t size = kSmallestTransfer;
+  for (;;) {
+    const auto [there, back] = send_and_fetch(cl, opened, buffer, data.numbers, size);
+    const auto bytes = static_cast<double>(size);
+    probe_output().write({{"node", device.node},
+                          {"bytes", size},
+                          {"write", bytes / there},
+                          {"read", bytes / back},
+                          {"copy", data.copy_speed}});
+    left -= there + back;
+    // A small transfer is mostly latency, so a larger one takes less than in proportion.
+    std::size_t next = std::min(size * kGrowth, kLargestTransfer);
+    while (next > size && (there + back) * static_cast<double>(next) / bytes > left) next /= 2;
+    if (next <= size) return;
+    size = next;
+  }
+}
+
+/// Reports that a check of a device has failed.
+void report_failure(const ProbedDevice& device, const char* what, const std::exception& error) {
+  probe_output().find(Verdict::Bad, device.label, std::string(what) + ": " + printable(error.what()),
+                      "the log of cliqued on that node may say why");
+}
+
+void examine_device(const OpenClFunctions& cl, const ProbedDevice& device, SteadyClock::time_point deadline) {
   const char* what = "session";
   try {
     OpenedDevice opened;
@@ -223,23 +252,27 @@ void examine_device(const OpenClFunctions& cl, const ProbedDevice& device) {
       const ProbeStep step("opening a session for " + device.label);
       opened = open_device(cl, device.id);
     }
+    std::jthread transferring;
+    // The compilation of the kernel may take long.
+    if (device.first)
+      transferring = std::jthread([&] {
+        try {
+          const ProbeStep step("transferring data to " + device.label);
+          transfer(cl, {opened.context, new_queue(cl, opened.context, device.id)}, device, deadline);
+        } catch (const std::exception& error) {
+          report_failure(device, "transfer", error);
+        }
+      });
     what = "kernel";
-    {
-      const ProbeStep step("running a kernel on " + device.label);
-      run_kernel(cl, opened, device.id);
-    }
+    const ProbeStep step("running a kernel on " + device.label);
+    run_kernel(cl, opened, device.id);
     probe_output().find(Verdict::Good, device.label, "it has run a kernel, with the right result");
-    if (!device.first) return;
-    what = "transfer";
-    const ProbeStep step("transferring data to " + device.label);
-    transfer(cl, opened, device);
   } catch (const std::exception& error) {
-    probe_output().find(Verdict::Bad, device.label, std::string(what) + ": " + printable(error.what()),
-                        "the log of cliqued on that node may say why");
+    report_failure(device, what, error);
   }
 }
 
-void probe_all() {
+void probe_all(SteadyClock::time_point deadline) {
   void* library = nullptr;
   {
     const ProbeStep step(std::string("loading ") + kOpenClLoader);
@@ -264,7 +297,7 @@ void probe_all() {
   std::vector<std::jthread> threads;
   threads.reserve(devices.size());
   for (const ProbedDevice& device : devices)
-    threads.emplace_back([&cl, &device] { examine_device(cl, device); });
+    threads.emplace_back([&, deadline] { examine_device(cl, device, deadline); });
 }
 
 }  // namespace
@@ -272,11 +305,13 @@ void probe_all() {
 void add_doctor_probe(CLI::App& app, Action& chosen) {
   // In no group, so that the help does not list it.
   CLI::App* const command = app.add_subcommand("doctor-probe", "For 'clique doctor'")->group("");
-  command->callback([&chosen] {
-    chosen = [] {
+  auto milliseconds = std::make_shared<int>(0);
+  command->add_option("--milliseconds", *milliseconds, "How long this may take")->required();
+  command->callback([=, &chosen] {
+    chosen = [=] {
       probe_output();
       try {
-        probe_all();
+        probe_all(SteadyClock::now() + std::chrono::milliseconds(*milliseconds));
       } catch (const std::exception& error) {
         probe_output().find(Verdict::Bad, "OpenCL", printable(error.what()));
       }

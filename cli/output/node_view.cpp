@@ -283,7 +283,7 @@ nlohmann::ordered_json json_of(const protocol::PublicKey& key, const std::string
 void check_reason(const std::string& reason) {
   if (reason.size() > protocol::kLongestReason)
     throw Failed("the reason has " + std::to_string(reason.size()) + " bytes; at most " +
-                 std::to_string(protocol::kLongestReason) + " are possible");
+                 std::to_string(protocol::kLongestReason) + " are possible: shorten it");
 }
 
 }  // namespace clique::cli

@@ -171,7 +171,8 @@ Way way_to(const std::string& node) {
   icd::settle_nodes(settings);
   if (settings.nodes.empty()) return {"private workers of this host, through shared memory", 0, "", 0, ""};
   const auto deadline = SteadyClock::now() + settings.connect_timeout;
-  for (const doctor::NodeFindings& each : doctor::check_nodes(settings, deadline, settings.connect_timeout)) {
+  for (const doctor::NodeFindings& each :
+       doctor::NodeChecks(settings, deadline, settings.connect_timeout).results()) {
     if (each.name != node) continue;
     Way way{"node " + printable(node) + " (" + each.address.text() + ")", 0, "", 0, ""};
     if (each.interface.empty()) {
@@ -293,7 +294,10 @@ class Bench {
         Unit::BytesPerSecond, way.speed, way.speed_name);
     add("read_bytes_per_s", "read of 64 MiB", speed(median_seconds([&] { read(kLarge); })),
         Unit::BytesPerSecond, way.speed, way.speed_name);
-    if (back != data) throw Failed("the data that came back differ from those that were sent");
+    if (back != data)
+      throw Failed(
+          "the data that came back differ from those that were sent; try another device, and read the log of "
+          "the node");
     add("copy_bytes_per_s", "copy of 64 MiB on the device", speed(median_seconds([&] {
           expect_success(
               cl_.clEnqueueCopyBuffer(opened_.queue, buffer, other, 0, 0, kLarge, 0, nullptr, nullptr),

@@ -160,9 +160,9 @@ void list_devices(bool as_json) {
     for (const std::string& line : table_lines(columns, rows)) std::puts(line.c_str());
   }
   if (devices.empty())
-    throw Failed(all.empty()
-                     ? "there are no devices; 'clique doctor' says why"
-                     : "CLIQUE_DEVICES chooses none of the " + std::to_string(all.size()) + " devices");
+    throw Failed(all.empty() ? "there are no devices; 'clique doctor' says why"
+                             : "CLIQUE_DEVICES chooses none of the " + std::to_string(all.size()) +
+                                   " devices; 'clique devices' without it lists them");
 }
 
 }  // namespace

@@ -104,15 +104,15 @@ void list_nodes(const NodesOptions& options) {
       std::count_if(states.begin(), states.end(), [](const icd::NodeState& state) { return !state.status; });
   if (unreachable > 0)
     throw Failed(std::to_string(unreachable) + " of " + std::to_string(states.size()) +
-                 " nodes cannot be reached");
+                 " nodes cannot be reached; 'clique doctor' says what to do");
   // A node that has not said whether it reaches another one may well do so.
   const auto broken = std::count_if(routes.begin(), routes.end(), [](const icd::NodeRoute& route) {
     return route.outcome && !route.works();
   });
   if (broken > 0)
-    throw Failed(
-        std::to_string(broken) + " of " + std::to_string(routes.size()) +
-        " ways from one node to another do not work: programs that use these nodes together will fail");
+    throw Failed(std::to_string(broken) + " of " + std::to_string(routes.size()) +
+                 " ways from one node to another do not work: programs that use these nodes together will "
+                 "fail. 'clique doctor' says which ports to open");
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ void check(const TrustOptions& options, const icd::NodeAddress& node, const prot
   if (!options.fingerprint.empty()) {
     if (options.fingerprint == fingerprint || options.fingerprint == key.text()) return;
     throw Failed("node " + node.text() + " has the key " + fingerprint + ", not " + options.fingerprint +
-                 "; another host may be impersonating it. Nothing was changed");
+                 "; another host may be impersonating it: ask its administrator. Nothing was changed");
   }
   if (options.yes) return;
   if (options.json || ::isatty(STDIN_FILENO) == 0)
@@ -89,7 +89,9 @@ void check(const TrustOptions& options, const icd::NodeAddress& node, const prot
         "; pass the fingerprint "
         "that 'clique key --node' prints on the node with --fingerprint");
   std::printf("Compare the fingerprint with the one that 'clique key --node' prints on the node.\n");
-  if (!confirmed()) throw Failed("the key is not trusted. Nothing was changed");
+  if (!confirmed())
+    throw Failed("the key " + fingerprint + " of node " + node.text() +
+                 " is not trusted. Nothing was changed; repeat the command when you have compared it");
 }
 
 /// Called if the key differs from trusted ones. Throws Failed unless --replace is given and all other entries

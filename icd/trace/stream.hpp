@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -39,8 +40,8 @@ struct Process {
   std::vector<std::string> arguments;
 };
 
-/// A sequence of packets, with a buffer and names of its own. Any thread. May throw std::bad_alloc, and then
-/// has lost a packet.
+/// A sequence of packets, with a buffer and names of its own. One thread at a time adds to it, without a
+/// lock; any thread may flush it meanwhile. May throw std::bad_alloc, and then has lost a packet.
 class Stream {
  public:
   /// @param sequence differs from that of every other stream in the file
@@ -62,9 +63,9 @@ class Stream {
   /// @param scope what flows are relative to
   void add(const SliceView& slice, Span span, std::uint64_t track, std::uint64_t scope);
 
-  /// Appends the buffer to the file.
+  /// Appends what was added to the file. Any thread.
   void flush() noexcept;
-  /// From now on, each packet is appended at once.
+  /// From now on, each packet is appended at once. Any thread.
   void write_through() noexcept;
 
  private:
@@ -89,15 +90,26 @@ class Stream {
   static Name intern(Names& names, std::string_view text);
   /// intern() of a text that is never changed or freed.
   static Name intern_constant(Names& names, std::string_view text);
-  /// Ends a packet. Under mutex_.
-  void flush_if_full() noexcept;
+  /// Adds whole packets.
+  void append(std::string_view packets) noexcept;
+  /// Ends a packet, which was encoded behind the others. @param size of the buffer with it, in bytes
+  void publish(std::size_t size) noexcept;
+  /// Appends what was published to the file. Under mutex_.
+  void append_published() noexcept;
 
   File& file_;
   const std::uint32_t sequence_;
-  std::mutex mutex_;  // guards the members below
-  std::string buffer_;
+  /// What names the sequence in each packet, encoded.
+  std::array<char, 8> encoded_sequence_ = {};
+  std::size_t encoded_sequence_size_ = 0;
+  const std::unique_ptr<char[]> buffer_;
+  /// How many bytes of the buffer are whole packets. Whoever adds changes it, and sets it back under mutex_.
+  std::atomic<std::size_t> published_{0};
+  std::atomic<bool> write_through_{false};
+  std::mutex mutex_;
+  std::size_t appended_ = 0;  // bytes of the buffer that the file has; under mutex_
+  // The members below are of whoever adds.
   bool begun_ = false;
-  bool write_through_ = false;
   Names categories_;
   Names names_;
   Names facts_;
@@ -105,7 +117,6 @@ class Stream {
   /// Of the slice that add() adds: the names of its facts, and their values that are texts. Kept for its
   /// memory.
   std::vector<std::pair<Name, Name>> added_facts_;
-  const std::unique_ptr<char[]> encoded_;  ///< where add() encodes a slice
 };
 
 }  // namespace clique::icd::trace

@@ -94,7 +94,7 @@ class Dns(Case):
         status, said = self.clique('nodes')
         self.assertEqual(status, 0, said)
         self.assertNotIn('gamma', said)
-        status, said = self.clique('doctor')
+        status, said = self.clique('doctor', '--timeout', '60')
         self.assertIn('2 nodes announce themselves whose keys are known', said)
 
     def test_devices_are_listed_after_one_search(self):

@@ -7,9 +7,9 @@ import os
 import pathlib
 import select
 import shutil
+import signal
 import socket
 import subprocess
-import time
 
 import nodes
 from unreachable import SilentPort
@@ -66,7 +66,9 @@ class Doctor(nodes.TestCase):
         self.environment = self.using(*used, **environment) if used else dict(self.environment, **environment)
         return self.examined(status)
 
-    def examined(self, status, *options):
+    def examined(self, status, limit=60):
+        """The default limit, None, is for hosts that are not busy."""
+        options = ['--timeout', str(limit)] if limit else []
         code, said = nodes.run(['sh', '-c', 'exec "$@" 2>/dev/null', 'sh', nodes.CLIQUE, 'doctor', '--json', *options],
                                env=self.environment)
         self.assertEqual(code, status, said)
@@ -105,7 +107,7 @@ class Doctor(nodes.TestCase):
     def test_lines_are_for_people(self):
         node = self.node()
         self.environment = self.using(node, '127.0.0.1:1')
-        status, said = self.clique('doctor')
+        status, said = self.clique('doctor', '--timeout', '60')
         self.assertEqual(status, 1)
         lines = said.splitlines()
         self.assertIn(f'✓ node {node.address}, port: 127.0.0.1 accepts connections', lines)
@@ -122,7 +124,7 @@ class Doctor(nodes.TestCase):
 
     def test_walls_that_this_host_lacks(self):
         # The walls 'processes' and 'files' need user namespaces.
-        command = [WITHOUT_NAMESPACES, nodes.CLIQUE, 'doctor', '--json']
+        command = [WITHOUT_NAMESPACES, nodes.CLIQUE, 'doctor', '--json', '--timeout', '60']
         status, said = nodes.run(['sh', '-c', 'exec "$@" 2>/dev/null', 'sh', *command], env=self.using(''))
         if status == nodes.SKIPPED:
             self.skipTest(said)
@@ -143,13 +145,21 @@ class Doctor(nodes.TestCase):
         with socket.create_server(('127.0.0.1', 0)) as mute:
             mute_address = f'127.0.0.1:{mute.getsockname()[1]}'
             self.environment = self.using(silent.address, mute_address, 'no.such.host.invalid')
-            begin = time.monotonic()
-            findings = self.examined(1)
-            # The limit for all checks is for what is slow, not for what is silent.
-            self.assertLess(time.monotonic() - begin, 40)
+            findings = self.examined(1, limit=None)
         self.assert_finding(findings, 'bad', f'node {silent.address}, port', 'timed out', 'firewall')
         self.assert_finding(findings, 'bad', f'node {mute_address}', 'did not answer in time')
         self.assert_finding(findings, 'bad', 'node no.such.host.invalid:7890, name', 'cannot be resolved')
+
+    def test_stopped_nodes(self):
+        stopped = self.node()
+        stopped.process.send_signal(signal.SIGSTOP)
+        # The kernel accepts connections for it.
+        findings = self.findings(stopped, self.node(name='beta'), status=1)
+        self.assert_finding(findings, 'good', f'node {stopped.address}, port', 'accepts connections')
+        self.assert_finding(findings, 'bad', f'node {stopped.address}', 'did not answer in time')
+        self.assert_finding(findings, 'good', 'of node beta', 'right result')
+        self.assert_finding(findings, 'good', 'node beta, transfer', 'MiB there at')
+        self.assert_finding(self.examined(1, limit=None), 'bad', f'node {stopped.address}', 'in time')
 
     def test_nodes_do_not_wait_for_each_other(self):
         node = self.node()
@@ -186,9 +196,7 @@ class Doctor(nodes.TestCase):
         with socket.create_server(('127.0.0.1', 0)) as mute:
             address = f'127.0.0.1:{mute.getsockname()[1]}'
             self.environment = self.using(address)
-            begin = time.monotonic()
-            findings = self.examined(1, '--timeout', '2')
-            self.assertLess(time.monotonic() - begin, 10)
+            findings = self.examined(1, limit=2)
         self.assert_finding(findings, 'bad', f'node {address}')
 
     def test_what_is_slow_is_not_broken(self):

@@ -131,7 +131,8 @@ class Nodes(Case):
         self.assertEqual(problem['text'], f'{compiler} is of release 99.1, cliqued is of release {release}')
         self.assertIn('systemctl restart cliqued', problem['remedy'])
         self.assertIn(problem['text'], self.asking(node, arguments=['nodes']))
-        self.assertIn(problem['text'], ' '.join(self.asking(node, arguments=['doctor'], status=1).split()))
+        said = self.asking(node, arguments=['doctor', '--timeout', '60'], status=1)
+        self.assertIn(problem['text'], ' '.join(said.split()))
         # What is no compiler, or an old one, does not say its release.
         install('usage: compiler FILE')
         self.health_with(node, 'compiler_release', None)

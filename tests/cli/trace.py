@@ -98,7 +98,7 @@ class Contents(unittest.TestCase):
             # Its call came before it, and is connected with it.
             call, = (call for call in calls if set(call.flows) & set(kernel.flows))
             self.assertEqual(call.name, 'clEnqueueNDRangeKernel')
-            self.assertLess(call.begin, kernel.begin)
+            self.assertLessEqual(call.begin, kernel.begin)
             track = self.trace.tracks[kernel.track]
             self.assertRegex(track.name, r'^queue \d+$')
             self.assertEqual(self.trace.tracks[track.parent].name, 'Device ' + kernel.facts['device'])

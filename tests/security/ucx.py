@@ -88,7 +88,7 @@ class Ucx(nodes.TestCase):
         self.assertNotEqual(status, 0)
         self.assertIn('UCX cannot be opened', said)
         self.assertIn('libucx0', said)
-        status, said = nodes.run([nodes.CLIQUE, 'doctor'], env=environment)
+        status, said = nodes.run([nodes.CLIQUE, 'doctor', '--timeout', '60'], env=environment)
         self.assertNotEqual(status, 0)
         self.assertIn('the transport is ucx, but UCX cannot be opened', said)
 

@@ -5,7 +5,8 @@ and from the program clique.
 1. docs/troubleshooting.md has what the library and the program clique say on standard error, why daemons refuse
    programs, and what they and their workers warn of. The first of a message's constant texts that has three words must
    be in the page, or the beginning of that text. Settings explain themselves: the page says how they look.
-2. Messages about settings, and refusals, name a value, and say what to do.
+2. Messages about settings, and refusals, name a value, and say what to do. Those of clique say what to do, or end with
+   a reason.
 
 A message is what the sources pass to the functions below, or what functions that give reasons return.
 """
@@ -45,7 +46,15 @@ NODE = 'daemon'
 TELLING = re.compile(r'\bConfigError\(|\bspdlog::(?:warn|error|critical)\(')
 # What the program clique says, or ends with.
 COMMAND = 'cli'
-ENDING = re.compile(r'\b(?:Failed|runtime_error|fail)\(|\bfprintf\(\s*stderr,')
+ENDING = re.compile(r'\b(?:Failed|runtime_error|system_error|fail)\(|\bfprintf\(\s*stderr,')
+# Its functions, and a class, that add the reason themselves.
+REASONED = ('fail', 'system_error')
+# The file whose messages become findings of clique doctor, which adds what to do.
+FINDINGS = 'doctor_probe.cpp'
+# Whether the message ends with a reason, and what else than ADVICE tells its reader what to do.
+REASON = re.compile(r': "\)?\s*\+[^"]*$|%s\\n"[^"]*$')
+ADVICE_OF_CLIQUE = re.compile(r"\b(?:add|ask|change|compare|edit|name|pass|repeat|run|shorten|unset)\b|'clique \w+|"
+                              r"CLIQUE_LOG|'clinfo -l'|says what to do")
 # What is not constant in the formats of fprintf(), and what all of its messages have.
 VARIABLE = re.compile(r'%l?[a-z]+|^clique: |\\n$')
 # What tells the reader what to do, or what is allowed.
@@ -156,12 +165,18 @@ def main():
                 found['of nodes'] += 1
                 in_page(text, f'{file.relative_to(ROOT)}:{line}')
     for file in sorted((ROOT / COMMAND).rglob('*.cpp')):
-        for expression, _, line in messages(file.read_text(encoding='utf-8'), ENDING):
-            if text := found_by(VARIABLE.sub('{}', text) for text in texts_of(expression)):
+        for expression, function, line in messages(file.read_text(encoding='utf-8'), ENDING):
+            texts = [VARIABLE.sub('{}', text) for text in texts_of(expression)]
+            if text := found_by(texts):
                 found['of clique'] += 1
-                in_page(text, f'{file.relative_to(ROOT)}:{line}')
+                place = f'{file.relative_to(ROOT)}:{line}'
+                in_page(text, place)
+                advice = any(pattern.search(' '.join(texts)) for pattern in (ADVICE, ADVICE_OF_CLIQUE))
+                reasoned = function in REASONED or file.name == FINDINGS or REASON.search(expression)
+                expect(advice or reasoned, place, ''.join(texts),
+                       'it neither says what to do nor ends with a reason')
     print('\n'.join(wrong + [', '.join(f'{count} {what}' for what, count in found.items()), f'{len(wrong)} wrong']))
-    least = {'said': 40, 'about settings': 30, 'refusals': 15, 'of nodes': 20, 'of clique': 35}
+    least = {'said': 40, 'about settings': 30, 'refusals': 15, 'of nodes': 20, 'of clique': 50}
     if any(found[what] < count for what, count in least.items()):
         print('too few messages were found in the sources: the check no longer works')
         return 1

@@ -6,8 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <protozero/pbf_message.hpp>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "icd/trace/perfetto.hpp"
@@ -23,6 +26,8 @@ struct FoundPacket {
   std::vector<std::uint64_t> flows;
   std::uint64_t type = 0;
   std::size_t facts = 0;
+  std::vector<std::uint64_t> numbers;  ///< of facts
+  std::uint64_t time = 0;
   std::size_t size = 0;
 };
 
@@ -33,6 +38,11 @@ class Streams : public ::testing::Test {
   /// The packets that the stream has encoded since the last call.
   std::vector<FoundPacket> packets() {
     stream_.flush();
+    return packets_in_file();
+  }
+
+  /// The packets that the file has got since the last call.
+  std::vector<FoundPacket> packets_in_file() {
     std::string text(1U << 20U, '\0');
     const ssize_t size = ::pread(reader_, text.data(), text.size(), static_cast<off_t>(read_));
     EXPECT_GE(size, 0);
@@ -49,6 +59,9 @@ class Streams : public ::testing::Test {
     found.size = view.size();
     pbf_message<perfetto::TracePacket> packet(view);
     while (packet.next()) switch (packet.tag()) {
+        case perfetto::TracePacket::timestamp:
+          found.time = packet.get_uint64();
+          break;
         case perfetto::TracePacket::track_event:
           add_event(packet.get_view(), found);
           break;
@@ -81,6 +94,8 @@ class Streams : public ::testing::Test {
           for (pbf_message<perfetto::DebugAnnotation> fact(event.get_view()); fact.next();)
             if (fact.tag() == perfetto::DebugAnnotation::string_value)
               found.texts.push_back(fact.get_string());
+            else if (fact.tag() == perfetto::DebugAnnotation::uint_value)
+              found.numbers.push_back(fact.get_uint64());
             else
               fact.skip();
           break;
@@ -130,6 +145,49 @@ TEST_F(Streams, EncodeTheLargestSlice) {
   EXPECT_TRUE(second[0].texts.empty());
   EXPECT_EQ(second[0].facts, facts.size());
   EXPECT_LT(second[0].size, 4096);
+}
+
+TEST_F(Streams, EncodeNumbersOfAllSizes) {
+  std::uint64_t largest = 0;
+  for (unsigned bits = 1; bits <= 64; ++bits) {
+    largest = largest << 1U | 1U;
+    const std::uint64_t smallest = std::uint64_t{1} << (bits - 1);
+    const std::vector<Fact> facts{{"largest", largest}, {"smallest", smallest}, {"mixed", largest / 3}};
+    const auto time = static_cast<std::int64_t>(largest >> 1U);
+    stream_.add({"category", "name", {}, facts}, {time, time}, smallest, 0);
+    const auto found = packets();
+    ASSERT_EQ(found.size(), 2);
+    EXPECT_EQ(found[0].numbers, (std::vector<std::uint64_t>{largest, smallest, largest / 3})) << bits;
+    EXPECT_EQ(found[0].time, largest >> 1U) << bits;
+    EXPECT_EQ(found[1].time, largest >> 1U) << bits;
+  }
+}
+
+TEST_F(Streams, AreFlushedWhileAThreadAdds) {
+  constexpr std::size_t kSlices = 12'000;
+  std::atomic<bool> ended = false;
+  std::thread adding([&] {
+    for (std::size_t i = 0; i < kSlices; ++i) {
+      const auto time = static_cast<std::int64_t>(i);
+      stream_.add({"category", "name"}, {time, time}, 0, 0);
+    }
+    ended = true;
+  });
+  std::vector<FoundPacket> found;
+  while (!ended)
+    for (FoundPacket& packet : packets()) found.push_back(std::move(packet));
+  adding.join();
+  for (FoundPacket& packet : packets()) found.push_back(std::move(packet));
+  ASSERT_EQ(found.size(), 2 * kSlices);
+  for (std::size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i].time, i / 2);
+}
+
+TEST_F(Streams, WriteEachPacketThroughAtTheEnd) {
+  stream_.add({"category", "before"}, {5, 6}, 0, 0);
+  stream_.write_through();
+  EXPECT_EQ(packets_in_file().size(), 2);
+  stream_.add({"category", "after"}, {7, 8}, 0, 0);
+  EXPECT_EQ(packets_in_file().size(), 2);
 }
 
 TEST_F(Streams, LeaveOutWhatASliceHasNoRoomFor) {
