@@ -18,7 +18,9 @@ void Decoder::operator()(const msgpack::object& from, std::string& to) const {
 void Decoder::operator()(const msgpack::object& from, Bytes& to) const {
   if (from.type != msgpack::type::BIN)
     throw DecodeError("a field that must be a block of bytes is of another type");
-  to.assign(from.via.bin.ptr, from.via.bin.ptr + from.via.bin.size);
+  // As the same type, so that the library copies blocks and not single bytes.
+  const auto* const begin = reinterpret_cast<const std::uint8_t*>(from.via.bin.ptr);
+  to.assign(begin, begin + from.via.bin.size);
 }
 
 void Decoder::operator()(const msgpack::object& from, Payload& to) const {

@@ -34,6 +34,37 @@ def code_of(path):
         return re.sub(r"^\.target .*$", "", ptx.read(), flags=re.MULTILINE)
 
 
+def kernels_of(code):
+    """The PTX of each kernel by name, and all other code, in which labels do not count functions."""
+    kernels = {}
+    rest = []
+    for part in re.split(r"^(?=\.entry |\.func |\.visible |\.const |\.global |\t*// -- End function)", code,
+                         flags=re.MULTILINE):
+        part = re.sub(r"\$L__BB\d+_", "$L__BB_", part)
+        if entry := re.match(r"(?:\.visible )?\.entry (\w+)", part):
+            kernels[entry[1]] = part
+        else:
+            rest.append(part)
+    return kernels, sorted(rest)
+
+
+def without_equal_kernels(text, one, other):
+    """The source without the kernels that two PTX texts of it have in common.
+
+    None if there are none, or it cannot be told which: other code differs, or a kernel is not a line of its own.
+    """
+    kernels, rest = kernels_of(one)
+    others, other_rest = kernels_of(other)
+    if rest != other_rest or kernels.keys() != others.keys():
+        return None
+    equal = {name for name, code in kernels.items() if code == others[name]}
+    lines = text.splitlines(keepends=True)
+    named = [line.count("__kernel ") == 1 and re.match(r"__kernel void (\w+)\(.*\}$", line) for line in lines]
+    if not equal or not equal <= {match[1] for match in named if match}:
+        return None
+    return "".join(line for line, match in zip(lines, named) if not match or match[1] not in equal)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--compiler", required=True, help="clique-compiler")
@@ -58,12 +89,17 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         ptx = os.path.join(folder, "program.ptx")
         for options in builds:
-            assembled = set()
+            assembled = []
+            source = arguments.source
             for number, (architecture, processors) in enumerate(architectures.items()):
                 # Code that is the same for the oldest and the newest architecture is the same for those between.
                 if number == 2 and len(assembled) == 1:
                     continue
-                failure = run([arguments.compiler, "--arch", architecture, "-o", ptx, arguments.source, "--",
+                if number == 2 and len(assembled) == 2 and (rest := without_equal_kernels(text, *assembled)):
+                    source = os.path.join(folder, "rest.cl")
+                    with open(source, "w", encoding="utf-8") as file:
+                        file.write(rest)
+                failure = run([arguments.compiler, "--arch", architecture, "-o", ptx, source, "--",
                                *shlex.split(options)])
                 if failure:
                     failures.append(failure)
@@ -73,9 +109,10 @@ def main():
                 code = code_of(ptx)
                 if code in assembled:
                     processors = processors[1:]
-                elif arguments.quick:
-                    processors = processors[-1:]
-                assembled.add(code)
+                else:
+                    assembled.append(code)
+                    if arguments.quick:
+                        processors = processors[-1:]
                 for processor in processors if arguments.ptxas else []:
                     if failure := assemble(ptx, processor):
                         failures.append(f"{architecture} {options}\n{failure}")

@@ -205,7 +205,7 @@ void OpenClBackend::handle(protocol::CreateProgram&& message) {
   }
   program->context = context;
   if (message.kind == protocol::ProgramKind::Source)
-    program->source.assign(message.code[0].begin(), message.code[0].end());
+    program->source.assign(reinterpret_cast<const char*>(message.code[0].data()), message.code[0].size());
   programs_.add(message.id, program);
   builds_.post(program, [this, message = std::move(message), devices, program = program.get(), context,
                          context_status] {

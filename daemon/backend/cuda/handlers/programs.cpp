@@ -190,7 +190,7 @@ void Programs::handle(protocol::CreateProgram&& message) {
   builds_.post(program, [this, message = std::move(message), program = program.get()] {
     switch (message.kind) {
       case protocol::ProgramKind::Source:
-        program->source.assign(message.code[0].begin(), message.code[0].end());
+        program->source.assign(reinterpret_cast<const char*>(message.code[0].data()), message.code[0].size());
         return;
       case protocol::ProgramKind::Binary:
         try {
