@@ -26,7 +26,7 @@ inline constexpr std::size_t kAppendedFields = 0;
 template <>
 inline constexpr std::size_t kAppendedFields<WorkerAddress> = 2;  // 27: segments_at, segments_size
 template <>
-inline constexpr std::size_t kAppendedFields<Pass> = 1;  // 28: sealed_headers
+inline constexpr std::size_t kAppendedFields<Pass> = 2;  // 28: sealed_headers; 29: sealed_pieces
 template <>
 inline constexpr std::size_t kAppendedFields<RunKernel> = 1;  // 29: expected
 

@@ -35,7 +35,7 @@ class Spinning {
   void restart() { begun_ = false; }
   /// To be called after each look that found nothing.
   /// @param now a time after that look began
-  /// @param expects whether a command is under way whose end the thread waits for. It then goes on for
+  /// @param expects whether a command, or data, is under way that the thread waits for. It then goes on for
   /// patience().
   /// @returns whether to look again; false: it is time to sleep.
   bool go_on(Clock::time_point now, bool expects);

@@ -57,13 +57,13 @@ struct DialRequest {
   protocol::StreamAddress worker{};
   protocol::Bytes secret;
   protocol::Encryption encryption = protocol::Encryption::All;
-  bool sealed_headers = false;
+  protocol::KnownCiphers known = {};
   protocol::StreamRequest::Content content = protocol::StreamRequest::Content::Parts;
   protocol::LineId line = 0;
   std::uint32_t attempt = 0;
   std::uint64_t received = 0;
-  CLIQUE_FIELDS(DialRequest, number, endpoint, worker, secret, encryption, sealed_headers, content, line,
-                attempt, received)
+  CLIQUE_FIELDS(DialRequest, number, endpoint, worker, secret, encryption, known, content, line, attempt,
+                received)
 };
 
 /// How many connections a worker may ask for before it has the answers.

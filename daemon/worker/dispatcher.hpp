@@ -59,6 +59,8 @@ class Dispatcher {
   /// The shortest time in which the client answered an answer to its SyncClock with another SyncClock; 0:
   /// unknown.
   std::chrono::nanoseconds round_trip() const { return round_trip_; }
+  /// See Transfers::awaits_little().
+  bool awaits_parts() const { return transfers_.awaits_little(); }
   /// Whether the transfers between the device and memory shared with the client should have completed.
   bool transfers_over(protocol::Vigil::Clock::time_point now) const { return vigil_.over(now); }
 

@@ -233,9 +233,9 @@ void Session::loop() {
       spinning.restart();
     } else if (backend_.attend()) {
       spinning.restart();
-    } else if (dispatcher_.paused() ||
-               (!spinning.go_on(now, backend_.awaits_device()) && dispatcher_.transfers_over(now))) {
-      rest = true;
+    } else {
+      const bool expects = backend_.awaits_device() || dispatcher_.awaits_parts();
+      rest = dispatcher_.paused() || (!spinning.go_on(now, expects) && dispatcher_.transfers_over(now));
     }
     // Others choose devices by these numbers, so they must be right while the session rests.
     if (now >= next_of_usage || (rest && used_since_written)) {

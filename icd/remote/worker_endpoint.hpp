@@ -55,7 +55,7 @@ struct WorkerEndpoint {
                                   .role = protocol::StreamRequest::Role::Client,
                                   .secret = client.stream_key,
                                   .encryption = client.encryption(),
-                                  .sealed_headers = client.sealed_headers,
+                                  .known = client.known_ciphers(),
                                   .compression = compression,
                                   .ucx = ucx};
     std::copy_n(streams.begin(), target.worker.size(), target.worker.begin());

@@ -44,7 +44,7 @@ void send_first(int socket, std::span<const std::uint8_t> message) {
 Dial::Dial(const StreamTarget& target, const StreamRequest& request) : target_(target), request_(request) {
   request_.worker = target.worker;
   request_.role = target.role;
-  request_.cipher = StreamRequest::cipher_for(target.encryption, request.content, target.sealed_headers);
+  request_.cipher = StreamRequest::cipher_for(target.encryption, request.content, target.known);
   fill_random(request_.nonce);
   constexpr bool kNumeric = true;
   try {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "protocol/fd.hpp"
+#include "protocol/pass.hpp"
 #include "protocol/payload.hpp"
 #include "protocol/socket_address.hpp"
 #include "protocol/streams/handshake.hpp"
@@ -63,7 +64,7 @@ struct StreamTarget {
   StreamRequest::Role role = StreamRequest::Role::Client;
   Bytes secret;  ///< Pass::stream_key
   Encryption encryption = Encryption::All;
-  bool sealed_headers = false;                  ///< Pass::sealed_headers
+  KnownCiphers known = {};                      ///< Pass::known_ciphers()
   Compression compression = Compression::Auto;  ///< of what this end sends
   bool ucx = false;                             ///< parts travel through UCX
   Dialler dialler = {};                         ///< makes the connections; empty: Dial does

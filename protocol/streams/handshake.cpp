@@ -75,16 +75,27 @@ StreamMac mac_of_answer(std::span<const std::uint8_t> secret, const StreamReques
 
 }  // namespace
 
-StreamCipher StreamRequest::cipher_for(Encryption encryption, Content content, bool sealed_headers) {
-  const bool payloads = encrypts(encryption, content);
-  const bool headers = encryption == Encryption::Commands && sealed_headers;
-  return payloads || headers ? preferred_cipher(payloads) : StreamCipher::None;
+StreamCipher StreamRequest::cipher_for(Encryption encryption, Content content, KnownCiphers known) {
+  if (encrypts(encryption, content))
+    return preferred_cipher(content == Content::Parts && known.pieces ? Sealing::Pieces : Sealing::Records);
+  const bool headers = encryption == Encryption::Commands && known.headers;
+  return preferred_cipher(headers ? Sealing::Headers : Sealing::None);
 }
 
 bool StreamRequest::accepts(Encryption encryption, Content content, StreamCipher cipher) {
-  if (encrypts(encryption, content)) return seals_payloads(cipher);
-  // Clients of version 27 and before seal no headers. Nobody can make others omit it: requests are authentic.
-  return cipher == StreamCipher::None || (encryption == Encryption::Commands && !seals_payloads(cipher));
+  // Older clients seal no headers (27 and before) and no pieces (28). Nobody can make others omit it:
+  // requests are authentic.
+  switch (sealing(cipher)) {
+    case Sealing::None:
+      return !encrypts(encryption, content);
+    case Sealing::Records:
+      return encrypts(encryption, content);
+    case Sealing::Headers:
+      return encryption == Encryption::Commands && content != Content::Batches;
+    case Sealing::Pieces:
+      return encryption == Encryption::All && content == Content::Parts;
+  }
+  return false;
 }
 
 StreamRequest::Message StreamRequest::encode(std::span<const std::uint8_t> secret) const {
@@ -115,7 +126,7 @@ std::optional<StreamRequest> StreamRequest::decode(const Message& masked) {
   if (!unmasked_message) return std::nullopt;
   const Message& message = *unmasked_message;
   if (message[kRole] > static_cast<std::uint8_t>(Role::Peer) ||
-      message[kCipher] > static_cast<std::uint8_t>(StreamCipher::ChaCha20Poly1305Headers) ||
+      message[kCipher] > static_cast<std::uint8_t>(StreamCipher::ChaCha20Poly1305Pieces) ||
       message[kContent] > static_cast<std::uint8_t>(Content::UcxParts) || message[kReserved] != 0)
     return std::nullopt;
   StreamRequest request;

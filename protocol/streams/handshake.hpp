@@ -9,6 +9,7 @@
 #include <span>
 
 #include "protocol/encryption.hpp"
+#include "protocol/pass.hpp"
 #include "protocol/payload.hpp"
 #include "protocol/streams/keys.hpp"
 
@@ -38,8 +39,8 @@ struct StreamRequest {
     return encryption >= (content == Content::Batches ? Encryption::Commands : Encryption::All);
   }
   /// What protects records with this content, as the side that connects chooses it.
-  /// @param sealed_headers Pass::sealed_headers
-  static StreamCipher cipher_for(Encryption encryption, Content content, bool sealed_headers);
+  /// @param known Pass::known_ciphers()
+  static StreamCipher cipher_for(Encryption encryption, Content content, KnownCiphers known);
   /// Whether a worker with this encryption accepts records with this content that the cipher protects.
   static bool accepts(Encryption encryption, Content content, StreamCipher cipher);
 

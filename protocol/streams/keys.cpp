@@ -29,14 +29,40 @@ using Owned = std::unique_ptr<T, void (*)(T*)>;
 
 }  // namespace
 
-StreamCipher preferred_cipher(bool payloads) {
+Sealing sealing(StreamCipher cipher) {
+  switch (cipher) {
+    case StreamCipher::None:
+      break;
+    case StreamCipher::Aes256Gcm:
+    case StreamCipher::ChaCha20Poly1305:
+      return Sealing::Records;
+    case StreamCipher::Aes256GcmHeaders:
+    case StreamCipher::ChaCha20Poly1305Headers:
+      return Sealing::Headers;
+    case StreamCipher::Aes256GcmPieces:
+    case StreamCipher::ChaCha20Poly1305Pieces:
+      return Sealing::Pieces;
+  }
+  return Sealing::None;
+}
+
+StreamCipher preferred_cipher(Sealing sealing) {
 #if defined(__x86_64__)
   const bool aes = __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
 #else
   constexpr bool aes = false;
 #endif
-  if (payloads) return aes ? StreamCipher::Aes256Gcm : StreamCipher::ChaCha20Poly1305;
-  return aes ? StreamCipher::Aes256GcmHeaders : StreamCipher::ChaCha20Poly1305Headers;
+  switch (sealing) {
+    case Sealing::None:
+      break;
+    case Sealing::Records:
+      return aes ? StreamCipher::Aes256Gcm : StreamCipher::ChaCha20Poly1305;
+    case Sealing::Headers:
+      return aes ? StreamCipher::Aes256GcmHeaders : StreamCipher::ChaCha20Poly1305Headers;
+    case Sealing::Pieces:
+      return aes ? StreamCipher::Aes256GcmPieces : StreamCipher::ChaCha20Poly1305Pieces;
+  }
+  return StreamCipher::None;
 }
 
 ConnectionKeys derive_keys(std::span<const std::uint8_t> secret, const StreamNonce& connecting,
@@ -87,7 +113,8 @@ bool same_mac(const StreamMac& a, const StreamMac& b) {
 
 RecordCipher::RecordCipher(StreamCipher cipher, const StreamKey& key, Direction direction)
     : context_(EVP_CIPHER_CTX_new(), EVP_CIPHER_CTX_free) {
-  const bool aes = cipher == StreamCipher::Aes256Gcm || cipher == StreamCipher::Aes256GcmHeaders;
+  const bool aes = cipher == StreamCipher::Aes256Gcm || cipher == StreamCipher::Aes256GcmHeaders ||
+                   cipher == StreamCipher::Aes256GcmPieces;
   const EVP_CIPHER* const kind = aes ? EVP_aes_256_gcm() : EVP_chacha20_poly1305();
   // Both have keys of 256 bits, nonces of 96 and tags of 128.
   require(context_ != nullptr && EVP_CipherInit_ex(context_.get(), kind, nullptr, key.data(), nullptr,
@@ -98,12 +125,12 @@ RecordCipher::RecordCipher(StreamCipher cipher, const StreamKey& key, Direction 
 void RecordCipher::begin(std::span<const std::byte> header) {
   constexpr std::size_t kNonceBytes = 12;
   std::array<std::uint8_t, kNonceBytes> nonce{};
-  put_number(records_++, nonce.data() + kNonceBytes - sizeof records_);
+  put_number(begun_++, nonce.data() + kNonceBytes - sizeof begun_);
   int size = 0;
   require(EVP_CipherInit_ex(context_.get(), nullptr, nullptr, nullptr, nonce.data(), -1) == 1 &&
-              EVP_CipherUpdate(context_.get(), nullptr, &size,
-                               reinterpret_cast<const unsigned char*>(header.data()),
-                               static_cast<int>(header.size())) == 1,
+              (header.empty() || EVP_CipherUpdate(context_.get(), nullptr, &size,
+                                                  reinterpret_cast<const unsigned char*>(header.data()),
+                                                  static_cast<int>(header.size())) == 1),
           "begin a record");
 }
 
@@ -141,7 +168,7 @@ void RecordCipher::verify(const RecordTag& tag) {
 }
 
 ConnectionCiphers::ConnectionCiphers(StreamCipher cipher, const ConnectionKeys& keys, StreamEnd end)
-    : payloads(seals_payloads(cipher)) {
+    : sealing(protocol::sealing(cipher)) {
   if (cipher == StreamCipher::None) return;
   const bool connecting = end == StreamEnd::Connecting;
   sealer.emplace(cipher, connecting ? keys.to_worker : keys.from_worker, RecordCipher::Direction::Seal);

@@ -12,8 +12,8 @@ namespace clique::protocol {
 
 struct PeerData;
 
-/// Encryption goes over a record in pieces of this size, in bytes: each is still in the core's cache when the
-/// system copies it.
+/// Encryption goes over a record in pieces of this size, in bytes: each is still in the core's cache when it
+/// is copied. Sealing::Pieces gives each a tag, so that the other end has to know this size.
 inline constexpr std::size_t kSealedPiece = 128 * kKiB;
 
 struct RecordHeader {

@@ -14,6 +14,7 @@
 
 #include "protocol/limits.hpp"
 #include "protocol/security/public_key.hpp"
+#include "protocol/streams/copy_past_caches.hpp"
 #include "protocol/streams/touch.hpp"
 #include "protocol/tcp.hpp"
 #include "protocol/throw_errno.hpp"
@@ -24,6 +25,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
+
+/// A part of at least this size belongs to a transfer of many of them, which caches do not hold until the
+/// application reads it.
+constexpr std::size_t kPastCaches = kPartSize * 3 / 4;
 
 void make_blocking(int socket) {
   const int flags = ::fcntl(socket, F_GETFL);
@@ -55,25 +60,38 @@ void Stream::send(const RecordHeader& header, std::span<const std::byte> payload
     return;
   }
   ciphers_.sealer->begin(head);
-  if (!ciphers_.payloads) {
-    // The tag comes before the payload, so that the size is authentic before anybody waits for that much.
-    const RecordTag tag = ciphers_.sealer->seal();
-    std::array<std::byte, head.size() + tag.size()> front{};
-    std::ranges::copy(std::as_bytes(std::span(tag)), std::ranges::copy(head, front.begin()).out);
-    write(front, payload);
+  if (!tags_headers(ciphers_.sealing)) {
+    send_sealed(head, payload);
     return;
   }
-  sealed_.resize(std::min(payload.size(), kSealedPiece));
-  std::span<const std::byte> before = head;
-  while (!payload.empty()) {
+  // The tag comes before the payload, so that the size is authentic before anybody waits for that much.
+  const RecordTag tag = ciphers_.sealer->seal();
+  std::array<std::byte, head.size() + tag.size()> front{};
+  std::ranges::copy(std::as_bytes(std::span(tag)), std::ranges::copy(head, front.begin()).out);
+  if (ciphers_.sealing == Sealing::Pieces && !payload.empty())
+    send_sealed(front, payload);
+  else
+    write(front, payload);
+}
+
+void Stream::send_sealed(std::span<const std::byte> before, std::span<const std::byte> payload) {
+  const bool by_itself = ciphers_.sealing == Sealing::Pieces;
+  RecordTag tag{};
+  sealed_.resize(kSealedPiece + tag.size());
+  do {
     const auto piece = payload.first(std::min(payload.size(), kSealedPiece));
     payload = payload.subspan(piece.size());
-    ciphers_.sealer->transform(piece, sealed_.data());
-    write(before, std::span(sealed_).first(piece.size()));
+    if (by_itself) ciphers_.sealer->begin({});
+    if (!piece.empty()) ciphers_.sealer->transform(piece, sealed_.data());
+    std::size_t size = piece.size();
+    if (by_itself || payload.empty()) {
+      tag = ciphers_.sealer->seal();
+      std::ranges::copy(std::as_bytes(std::span(tag)), sealed_.data() + size);
+      size += tag.size();
+    }
+    write(before, std::span(sealed_).first(size));
     before = {};
-  }
-  const RecordTag tag = ciphers_.sealer->seal();
-  write(before, std::as_bytes(std::span(tag)));
+  } while (!payload.empty());
 }
 
 bool Stream::try_send(const RecordHeader& header) {
@@ -135,50 +153,86 @@ bool Stream::more() const {
   return ::recv(socket_.get(), &next, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
-void Stream::read(std::byte* to, std::size_t size, bool idle) const {
-  while (size > 0) {
-    const ssize_t count = ::recv(socket_.get(), to, size, MSG_WAITALL);
+void Stream::read(std::span<std::byte> first, std::span<std::byte> second, bool idle) const {
+  while (!first.empty() || !second.empty()) {
+    std::array<iovec, 2> pieces{iovec{first.data(), first.size()}, iovec{second.data(), second.size()}};
+    msghdr message{};
+    message.msg_iov = pieces.data();
+    message.msg_iovlen = pieces.size();
+    const ssize_t count = ::recvmsg(socket_.get(), &message, MSG_WAITALL);
     if (count == 0) throw StreamClosed();
     if (count < 0) {
       if (errno == EINTR || (idle && errno == EAGAIN)) continue;
       const int error = errno;
-      if (error == EFAULT) touch(std::span(to, size));
+      if (error == EFAULT) touch(first);
       throw StreamBroken(error_text(error));
     }
-    to += count;
-    size -= static_cast<std::size_t>(count);
+    const auto received = static_cast<std::size_t>(count);
+    const std::size_t of_first = std::min(received, first.size());
+    first = first.subspan(of_first);
+    second = second.subspan(received - of_first);
     idle = false;
   }
 }
 
 RecordHeader Stream::receive_header() {
   constexpr bool kIdle = true;
-  read(header_.data(), header_.size(), kIdle);
-  if (ciphers_.opener && !ciphers_.payloads) {
+  if (tags_headers(ciphers_.sealing)) {
+    RecordTag tag{};
+    read(header_, std::as_writable_bytes(std::span(tag)), kIdle);
     ciphers_.opener->begin(header_);
-    verify_tag();
+    ciphers_.opener->verify(tag);
+  } else {
+    read(header_, {}, kIdle);
   }
   return RecordHeader::decode(header_);
 }
 
 void Stream::receive_payload(const RecordHeader& header, std::byte* to) {
-  if (!ciphers_.payloads) {
-    read(to, header.size);
+  const std::span payload(to, header.size);
+  if (!seals_payloads()) {
+    read(payload, {});
     return;
   }
-  ciphers_.opener->begin(header_);
-  for (std::size_t at = 0; at < header.size; at += kSealedPiece) {
-    const std::size_t piece = std::min(kSealedPiece, header.size - at);
-    read(to + at, piece);
-    ciphers_.opener->transform({to + at, piece}, to + at);
+  const bool whole = ciphers_.sealing == Sealing::Records;
+  if (whole) ciphers_.opener->begin(header_);
+  for (std::size_t at = 0; at < payload.size(); at += kSealedPiece) {
+    const auto piece = payload.subspan(at, std::min(kSealedPiece, payload.size() - at));
+    if (whole) {
+      read(piece, {});
+      ciphers_.opener->transform(piece, piece.data());
+    } else {
+      receive_piece(piece);
+    }
   }
-  verify_tag();
+  if (!whole) return;
+  RecordTag tag{};
+  read(std::as_writable_bytes(std::span(tag)), {});
+  ciphers_.opener->verify(tag);
 }
 
-void Stream::verify_tag() {
+void Stream::receive_piece(std::span<std::byte> piece) {
   RecordTag tag{};
-  read(reinterpret_cast<std::byte*>(tag.data()), tag.size());
+  read(piece, std::as_writable_bytes(std::span(tag)));
+  ciphers_.opener->begin({});
+  ciphers_.opener->transform(piece, piece.data());
   ciphers_.opener->verify(tag);
+}
+
+void Stream::receive_verified(const RecordHeader& header, std::byte* to) {
+  if (!seals_payloads()) {
+    receive_payload(header, to);
+    return;
+  }
+  piece_.resize(kSealedPiece);
+  for (std::size_t at = 0; at < header.size; at += kSealedPiece) {
+    const auto piece = std::span(piece_).first(std::min(kSealedPiece, header.size - at));
+    receive_piece(piece);
+    if (header.size >= kPastCaches)
+      copy_past_caches(to + at, piece);
+    else
+      std::ranges::copy(piece, to + at);
+  }
 }
 
 std::optional<double> Stream::rate() const {

@@ -38,7 +38,9 @@ class Stream {
 
   /// Whether payloads are encrypted, and authentic once receive_payload() has returned. Otherwise nothing
   /// protects them; headers may be authentic all the same.
-  bool seals_payloads() const { return ciphers_.payloads; }
+  bool seals_payloads() const { return protocol::seals_payloads(ciphers_.sealing); }
+  /// Whether receive_verified() can be called: payloads are sealed in pieces, or not at all.
+  bool can_verify_first() const { return ciphers_.sealing != Sealing::Records; }
 
   /// Sends a record. Waits until the system has taken it. Throws StreamBroken and SecurityError.
   virtual void send(const RecordHeader& header, std::span<const std::byte> payload);
@@ -51,13 +53,16 @@ class Stream {
   /// Sends the rest. Waits until the system has taken it. Throws StreamBroken.
   virtual void flush();
 
-  /// Waits for the next record's header. Throws StreamBroken and DecodeError. If payloads are sealed,
-  /// it is not authentic until receive_payload() has returned. Throws SecurityError if headers alone are
-  /// sealed, and this one is not authentic.
+  /// Waits for the next record's header. Throws StreamBroken and DecodeError, and SecurityError if headers
+  /// have tags, and this one is not authentic. If records are sealed as a whole, it is not authentic until
+  /// receive_payload() has returned.
   virtual RecordHeader receive_header();
   /// Receives the payload of that record, even if it is empty. Nothing in `to` may be used unless this
   /// returns. Throws StreamBroken, and SecurityError if the record is not authentic.
   virtual void receive_payload(const RecordHeader& header, std::byte* to);
+  /// The same, but nothing is written to `to` that should be authentic and is not. If this throws, some of
+  /// the payload may have been written.
+  void receive_verified(const RecordHeader& header, std::byte* to);
 
   /// Whether another record has begun to arrive.
   virtual bool more() const;
@@ -79,19 +84,23 @@ class Stream {
  private:
   void write(std::span<const std::byte> first, std::span<const std::byte> second);
   /// @param idle nothing needs to come, unless some of it has
-  void read(std::byte* to, std::size_t size, bool idle = false) const;
+  void read(std::span<std::byte> first, std::span<std::byte> second, bool idle = false) const;
   void flush_rest();
-  /// Receives the tag of the record that is being opened. Throws StreamBroken, and SecurityError if the
-  /// record is not authentic.
-  void verify_tag();
+  /// Sends the payload of the record that the sealer has begun.
+  /// @param before is sent first
+  void send_sealed(std::span<const std::byte> before, std::span<const std::byte> payload);
+  /// Receives a piece that is sealed by itself, and decrypts it in place. Throws StreamBroken, and
+  /// SecurityError if it is not authentic.
+  void receive_piece(std::span<std::byte> piece);
 
   const Fd socket_;
   ConnectionCiphers ciphers_;      // the sealer under sending_
   std::mutex sending_;             // guards the members for sending
-  std::vector<std::byte> sealed_;  // a record's payload and tag, encrypted
+  std::vector<std::byte> sealed_;  // a piece of a payload, encrypted, and perhaps its tag
   std::vector<std::byte> rest_;    // of records that the system has not taken
   std::atomic<bool> has_rest_{false};
   RecordHeader::Message header_{};  // of the record that is being received
+  std::vector<std::byte> piece_;    // of its payload, for receive_verified()
 };
 
 }  // namespace clique::protocol

@@ -416,12 +416,15 @@ void StreamSet::take_part(Line& line, Stream& stream, const RecordHeader& header
     const BusyTime::Span arriving(receiving_);
     const bool is_packed = header.packing != RecordHeader::Packing::None;
     if (is_packed) stream.receive_payload(header, room(scratch.packed, header.size));
+    const bool exposed = owner_.exposes_memory();
     // A compressed part is authentic before its content is written.
-    if (part.size > 0) memory = owner_.place(part, stream.seals_payloads() && !is_packed);
+    if (part.size > 0 && (is_packed || !exposed || stream.can_verify_first())) memory = owner_.place(part);
     to = memory.get();
     if (to == nullptr && part.size > 0) to = room(scratch.content, part.size);
     if (is_packed)
       unpack(header.packing, std::span(scratch.packed).first(header.size), {to, part.size});
+    else if (memory && exposed)
+      stream.receive_verified(header, to);
     else
       stream.receive_payload(header, to);
   }

@@ -47,12 +47,14 @@ class StreamSet : private OpensslUser {
   class Owner {
    public:
     virtual ~Owner() = default;
+    /// Whether others may read the memory of place() before arrived(). Then nothing is written there that
+    /// would have to be authentic and is not yet.
+    virtual bool exposes_memory() const = 0;
     /// Memory for the payload of a part, which is about to arrive. It is released after arrived(), or when
     /// the connection breaks: then the part comes again. May throw DecodeError, and is called only for parts
     /// with a payload.
-    /// @param sealed the payload is written before it is authentic
     /// @returns null: the payload is to arrive in memory of the set
-    virtual std::shared_ptr<std::byte> place(const RecordHeader& part, bool sealed) = 0;
+    virtual std::shared_ptr<std::byte> place(const RecordHeader& part) = 0;
     /// A part has arrived. May throw DecodeError.
     /// @param part its payload's owner is what place() returned; if that was null, the bytes are valid during
     /// the call only

@@ -66,7 +66,7 @@ void UcxStream::send_sealed(UcxChannel& to, const RecordHeader& header, std::spa
   RecordTag tag{};
   if (auto& sealer = ciphers().sealer) {
     sealer->begin(head);
-    if (ciphers().payloads) {
+    if (seals_payloads()) {
       sealed_payload_.resize(std::max(sealed_payload_.size(), payload.size()));
       if (!payload.empty()) sealer->transform(payload, sealed_payload_.data());
       payload = std::span(sealed_payload_).first(payload.size());
@@ -89,7 +89,7 @@ RecordHeader UcxStream::receive_header() {
     throw;
   }
   try {
-    if (auto& opener = ciphers().opener; opener && !ciphers().payloads) {
+    if (auto& opener = ciphers().opener; opener && !seals_payloads()) {
       opener->begin(record_.header);
       opener->verify(record_.tag);
     }
@@ -109,7 +109,7 @@ void UcxStream::receive_payload(const RecordHeader& header, std::byte* to) {
   std::array<std::byte, kNothing.size()> nothing{};
   const std::span payload(to, header.size);
   channel_->receive(record_, header.size == 0 ? std::span<std::byte>(nothing).first(record_.size) : payload);
-  if (!ciphers().payloads) return;
+  if (!seals_payloads()) return;
   auto& opener = ciphers().opener;
   opener->begin(record_.header);
   if (!payload.empty()) opener->transform(payload, to);

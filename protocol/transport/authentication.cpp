@@ -98,9 +98,12 @@ Authenticator::Authenticator(zmq::context_t& context, Encryption encryption)
       continue;
     }
     const KeyPair keys = new_keys();
-    constexpr bool kSealedHeaders = true;
-    role.pass = {own.public_key, keys.secret_key, random_bytes(), encryption == Encryption::Commands,
-                 kSealedHeaders};
+    role.pass = {.worker = own.public_key,
+                 .secret = keys.secret_key,
+                 .stream_key = random_bytes(),
+                 .clear_parts = encryption == Encryption::Commands,
+                 .sealed_headers = true,
+                 .sealed_pieces = true};
     role.public_key.resize(kKeyBytes);
     if (zmq_z85_decode(reinterpret_cast<std::uint8_t*>(role.public_key.data()), keys.public_key.c_str()) ==
         nullptr)

@@ -65,7 +65,7 @@ void receive_parts(std::string_view input, StreamCipher cipher) {
       require(header.size <= kMaxPayload, "a payload has a limit");
       require(RecordHeader::decode(header.encode()).size == header.size, "a header is the same again");
       payload.resize(std::max<std::size_t>(payload.size(), header.size));
-      require(cipher != StreamCipher::ChaCha20Poly1305Headers, "a sealed header needs the key");
+      require(!tags_headers(sealing(cipher)), "a sealed header needs the key");
       stream.receive_payload(header, payload.data());
       require(cipher == StreamCipher::None, "a sealed record needs the key");
       if (header.packing == RecordHeader::Packing::None) continue;
@@ -160,6 +160,7 @@ void test(const std::uint8_t* data, std::size_t size) {
     receive_batches(input, cipher);
   }
   receive_parts(input, StreamCipher::ChaCha20Poly1305Headers);
+  receive_parts(input, StreamCipher::ChaCha20Poly1305Pieces);
 }
 
 const Registration kTarget{"stream", seeds, test};

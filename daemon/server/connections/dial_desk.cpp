@@ -28,7 +28,7 @@ protocol::Dialled make_connection(const DialRequest& request, const std::functio
   target.role = protocol::StreamRequest::Role::Peer;
   target.secret = request.secret;
   target.encryption = request.encryption;
-  target.sealed_headers = request.sealed_headers;
+  target.known = request.known;
   protocol::StreamRequest stream;
   stream.content = request.content;
   stream.line = request.line;

@@ -57,7 +57,7 @@ std::unique_ptr<protocol::Dialling> DialRequests::begin(const protocol::StreamTa
                       target.worker,
                       target.secret,
                       target.encryption,
-                      target.sealed_headers,
+                      target.known,
                       request.content,
                       request.line,
                       request.attempt,

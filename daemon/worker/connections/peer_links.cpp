@@ -51,7 +51,7 @@ void PeerLinks::add_streams(Link& link, const protocol::ConnectPeer& message) {
                                 .role = protocol::StreamRequest::Role::Peer,
                                 .secret = message.pass.stream_key,
                                 .encryption = message.pass.encryption(),
-                                .sealed_headers = message.pass.sealed_headers,
+                                .known = message.pass.known_ciphers(),
                                 .compression = compression_,
                                 .ucx = message.ucx,
                                 .dialler = dialler_};
@@ -172,8 +172,7 @@ void PeerLinks::PeerStreams::send(protocol::PeerData&& part, std::chrono::nanose
   set_.send(std::move(part));
 }
 
-std::shared_ptr<std::byte> PeerLinks::PeerStreams::place(const protocol::RecordHeader& /*part*/,
-                                                         bool /*sealed*/) {
+std::shared_ptr<std::byte> PeerLinks::PeerStreams::place(const protocol::RecordHeader& /*part*/) {
   throw protocol::DecodeError("a worker sends data on a stream that it has accepted");
 }
 

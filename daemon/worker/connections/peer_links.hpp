@@ -184,7 +184,8 @@ class PeerLinks {
     protocol::StreamSet::Traffic traffic() { return set_.traffic(); }
 
    private:
-    std::shared_ptr<std::byte> place(const protocol::RecordHeader& part, bool sealed) override;
+    bool exposes_memory() const override { return false; }
+    std::shared_ptr<std::byte> place(const protocol::RecordHeader& part) override;
     void arrived(protocol::PeerData&& part) override;
     void failed(const std::string& reason) override;
 

@@ -14,9 +14,17 @@ namespace {
 
 /// As the reason for a refusal says it.
 const char* protection(protocol::StreamCipher cipher) {
-  if (protocol::seals_payloads(cipher)) return "that is encrypted";
-  return cipher == protocol::StreamCipher::None ? "that is not encrypted"
-                                                : "whose headers alone are protected";
+  switch (protocol::sealing(cipher)) {
+    case protocol::Sealing::None:
+      break;
+    case protocol::Sealing::Records:
+      return "that is encrypted";
+    case protocol::Sealing::Headers:
+      return "whose headers alone are protected";
+    case protocol::Sealing::Pieces:
+      return "that is encrypted in pieces";
+  }
+  return "that is not encrypted";
 }
 
 }  // namespace
@@ -76,7 +84,7 @@ bool WorkerStreams::accept(Fd connection, const protocol::Bytes& request, const 
   return false;
 }
 
-std::shared_ptr<std::byte> WorkerStreams::Inward::place(const protocol::RecordHeader& part, bool /*sealed*/) {
+std::shared_ptr<std::byte> WorkerStreams::Inward::place(const protocol::RecordHeader& part) {
   // Counted before the data arrives, or a client with many streams could have the worker take any amount.
   std::shared_ptr<std::byte> block = backend_.memory_for_part(part.size);
   std::byte* const bytes = block.get();

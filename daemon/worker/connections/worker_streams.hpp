@@ -58,7 +58,8 @@ class WorkerStreams {
     Inward(const Surroundings& surroundings, Backend& backend, Dispatcher& dispatcher,
            Dispatcher::Sender sender)
         : surroundings_(surroundings), backend_(backend), dispatcher_(dispatcher), sender_(sender) {}
-    std::shared_ptr<std::byte> place(const protocol::RecordHeader& part, bool sealed) override;
+    bool exposes_memory() const override { return false; }
+    std::shared_ptr<std::byte> place(const protocol::RecordHeader& part) override;
     void arrived(protocol::PeerData&& part) override;
     void failed(const std::string& reason) override;
 

@@ -29,7 +29,14 @@ void Transfers::expect(const protocol::Expect& command, std::unique_ptr<Transfer
   for (const auto& part : early) early_bytes_ -= size_of(part) + kBytesOfPart;
   bool over = false;
   for (auto& part : early) over = over || place(transfer, std::move(part));
-  if (over) transfers_.erase(id);
+  if (over)
+    transfers_.erase(id);
+  else
+    awaited_ += missing(transfer);
+}
+
+std::uint64_t Transfers::missing(const Transfer& transfer) {
+  return transfer.expected && transfer.sink ? transfer.size - transfer.received : 0;
 }
 
 std::uint64_t Transfers::size_of(const Part& part) {
@@ -50,13 +57,19 @@ void Transfers::receive(Part&& part) {
     transfer.early.push_back(std::move(part));
     return;
   }
-  if (place(transfer, std::move(part))) transfers_.erase(id);
+  awaited_ -= missing(transfer);
+  const bool over = place(transfer, std::move(part));
+  if (over)
+    transfers_.erase(id);
+  else
+    awaited_ += missing(transfer);
 }
 
 bool Transfers::fail(protocol::CommandId id, std::int32_t status) {
   const auto found = transfers_.find(id);
   if (found == transfers_.end() || !found->second.expected) return false;
   // The transfer stays, so that parts that still arrive are dropped.
+  awaited_ -= missing(found->second);
   fail(found->second, status);
   return true;
 }

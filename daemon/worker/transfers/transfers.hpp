@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "daemon/worker/backend.hpp"
+#include "protocol/limits.hpp"
 
 namespace clique::daemon {
 
@@ -29,6 +30,9 @@ class Transfers {
   void receive(protocol::WindowData&& part) { receive(Part(std::move(part))); }
   /// The parts that an Expect waits for will not arrive. @returns false if no such Expect waits.
   bool fail(protocol::CommandId id, std::int32_t status);
+
+  /// Whether some bytes are expected, and so few that waking a thread for each part counts.
+  bool awaits_little() const { return awaited_ > 0 && awaited_ <= kLittle; }
 
   /// TransferSink::map() of a transfer of this size that is expected, of which nothing has come, and that
   /// nobody wants to be relayed. @returns false for any other
@@ -60,7 +64,12 @@ class Transfers {
     std::vector<Relay> relays;
     std::vector<Part> early;
   };
+  /// What connections carry in about a millisecond.
+  static constexpr std::uint64_t kLittle = 4 * protocol::kMiB;
+
   static std::uint64_t size_of(const Part& part);
+  /// Bytes that are expected, have not arrived, and are wanted.
+  static std::uint64_t missing(const Transfer& transfer);
   void receive(Part&& part);
   /// @returns whether the transfer is complete or has failed
   static bool place(Transfer& transfer, Part&& part);
@@ -71,6 +80,7 @@ class Transfers {
 
   std::map<protocol::CommandId, Transfer> transfers_;
   std::uint64_t early_bytes_ = 0;
+  std::uint64_t awaited_ = 0;  // the sum of missing()
 };
 
 }  // namespace clique::daemon

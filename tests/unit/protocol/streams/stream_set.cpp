@@ -50,7 +50,8 @@ std::vector<std::byte> content(CommandId transfer, std::uint64_t offset, std::si
 /// Notes what arrives, and compares it with content().
 class Receiver : public StreamSet::Owner {
  public:
-  std::shared_ptr<std::byte> place(const RecordHeader& part, bool /*sealed*/) override {
+  bool exposes_memory() const override { return exposes; }
+  std::shared_ptr<std::byte> place(const RecordHeader& part) override {
     if (!places) return nullptr;
     return {new std::byte[part.size], std::default_delete<std::byte[]>()};
   }
@@ -88,6 +89,7 @@ class Receiver : public StreamSet::Owner {
   }
 
   std::atomic<bool> places{true};
+  std::atomic<bool> exposes{false};
 
  private:
   std::mutex mutex_;
@@ -222,11 +224,12 @@ constexpr unsigned kStreams = 3;
 struct Way {
   Encryption encryption;
   bool ucx;
+  bool pieces = true;  ///< Pass::sealed_pieces
 };
 void PrintTo(const Way& way, std::ostream* to) {
   std::string name(to_text(way.encryption));
   name[0] = static_cast<char>(std::toupper(name[0]));
-  *to << name << (way.ucx ? "ThroughUcx" : "");
+  *to << name << (way.ucx ? "ThroughUcx" : "") << (way.pieces ? "" : "OfAnOlderWorker");
 }
 
 /// Two sets that are connected to each other, with somebody in the middle.
@@ -237,7 +240,7 @@ class StreamSets : public testing::TestWithParam<Way> {
     ::setenv("UCX_TLS", "tcp,self", 0);
     target.secret.assign(32, 7);
     target.encryption = GetParam().encryption;
-    target.sealed_headers = true;
+    target.known = {.headers = true, .pieces = GetParam().pieces};
     target.ucx = GetParam().ucx;
     target.endpoint = "tcp://127.0.0.1:" + std::to_string(middle.port());
   }
@@ -294,6 +297,20 @@ TEST_P(StreamSets, CarryPartsInBothDirections) {
   connect();
   near.places = false;
   const std::vector<std::size_t> sizes{0, 1, 4096, 100'000, kPartSize, kMaxPayload};
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    here->send(part(1, i, sizes[i]));
+    there->send(part(2, i, sizes[i]));
+  }
+  EXPECT_TRUE(eventually([&] { return far.count() == sizes.size() && near.count() == sizes.size(); }));
+  EXPECT_TRUE(far.flawless());
+  EXPECT_TRUE(near.flawless());
+}
+
+TEST_P(StreamSets, CarryPartsIntoExposedMemory) {
+  connect();
+  far.exposes = near.exposes = true;
+  const std::vector<std::size_t> sizes{1,       4096,      kSealedPiece, kSealedPiece + 1,
+                                       300'001, kPartSize, kMaxPayload};
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     here->send(part(1, i, sizes[i]));
     there->send(part(2, i, sizes[i]));
@@ -444,6 +461,7 @@ std::vector<Way> ways() {
   const std::vector encryptions{Encryption::None, Encryption::Commands, Encryption::All};
   std::vector<Way> all;
   for (const Encryption encryption : encryptions) all.push_back({encryption, false});
+  all.push_back({Encryption::All, false, false});
 #ifndef CLIQUE_SANITIZE_THREAD  // which does not see how UCX's own threads synchronise
   if (ucx_missing().empty())
     for (const Encryption encryption : encryptions) all.push_back({encryption, true});
@@ -496,7 +514,58 @@ TEST_P(AttackedStreams, ShowNothingOfWhatTheyCarry) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Encrypted, AttackedStreams, testing::Values(Way{Encryption::All, false}));
+/// Lends one block of memory for parts, into which others may look at any time.
+class ExposedBlock : public Receiver {
+ public:
+  explicit ExposedBlock(std::size_t size) : block_(size, kUntouched) { exposes = true; }
+  std::shared_ptr<std::byte> place(const RecordHeader& /*part*/) override {
+    return {block_.data(), [](auto*) {}};
+  }
+  std::span<const std::byte> block() const { return block_; }
+
+  static constexpr std::byte kUntouched{0xa5};
+
+ private:
+  std::vector<std::byte> block_;
+};
+
+TEST_P(AttackedStreams, WriteNothingToExposedMemoryThatIsNotAuthentic) {
+  constexpr std::size_t kSize = kPartSize;
+  const auto sent = content(1, 1, kSize);
+  // In the first piece, in a later one, and near the end.
+  for (const std::size_t byte : {std::size_t{1000}, kSize / 2, kSize - 1000}) {
+    SCOPED_TRACE("byte " + std::to_string(byte));
+    ExposedBlock receiver(kSize);
+    there = std::make_unique<StreamSet>(receiver);
+    connect(0ms, 1);
+    // With the handshake over, records are all that passes.
+    here->send(part(1, 0, 0));
+    ASSERT_TRUE(eventually([&] { return receiver.count() == 1; }));
+    std::atomic<std::size_t> passed{0};
+    middle.set_change([&](std::vector<char>& bytes) {
+      const std::size_t before = passed.fetch_add(bytes.size());
+      if (before <= byte && byte < before + bytes.size()) bytes[byte - before] ^= 1;
+    });
+    here->send(part(1, 1, kSize));
+    EXPECT_TRUE(eventually([&] { return receiver.failures() > 0; }));
+    EXPECT_EQ(receiver.count(), 1U) << "the changed part has arrived";
+    here->close();
+    there->close();
+    middle.set_change({});
+    const auto block = receiver.block();
+    const auto end = std::ranges::mismatch(block, sent).in1;
+    const auto written = static_cast<std::size_t>(end - block.begin());
+    EXPECT_LE(written, byte) << "what was changed is in the memory";
+    EXPECT_EQ(std::count(end, block.end(), ExposedBlock::kUntouched), block.end() - end);
+    if (GetParam().pieces) {
+      EXPECT_GE(written + kSealedPiece, byte) << "pieces arrive as they come";
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Encrypted, AttackedStreams,
+                         testing::Values(Way{Encryption::All, false}, Way{Encryption::All, false, false}),
+                         testing::PrintToStringParamName());
 
 /// What somebody in the middle may do to records whose headers alone are protected.
 class ClearParts : public StreamSets {
@@ -577,7 +646,7 @@ TEST_P(ClearParts, EndWhenRecordsAreRepeatedOrRemoved) {
 }
 
 TEST_P(ClearParts, OfAnOlderWorkerHaveNoProtection) {
-  target.sealed_headers = false;
+  target.known.headers = false;
   connect();
   here->send(part(1, 0, 1000));
   there->send(part(2, 0, 1000));

@@ -37,7 +37,7 @@ class WorkerDials : public testing::Test {
   protocol::StreamTarget target_{.endpoint = "tcp://host:1",
                                  .secret = {1, 2, 3},
                                  .encryption = protocol::Encryption::Commands,
-                                 .sealed_headers = true};
+                                 .known = {.headers = true}};
   std::vector<DialRequest> asked_;
   DialRequests dials_{[this](const DialRequest& request) { asked_.push_back(request); }};
 };
@@ -48,7 +48,8 @@ TEST_F(WorkerDials, AskWhatTheTargetSays) {
   EXPECT_EQ(asked_[0].endpoint, target_.endpoint);
   EXPECT_EQ(asked_[0].secret, target_.secret);
   EXPECT_EQ(asked_[0].encryption, target_.encryption);
-  EXPECT_EQ(asked_[0].sealed_headers, target_.sealed_headers);
+  EXPECT_EQ(asked_[0].known.headers, target_.known.headers);
+  EXPECT_EQ(asked_[0].known.pieces, target_.known.pieces);
   EXPECT_EQ(asked_[0].content, protocol::StreamRequest::Content::Batches);
   EXPECT_EQ(asked_[0].line, 9U);
   EXPECT_EQ(asked_[0].attempt, 2U);

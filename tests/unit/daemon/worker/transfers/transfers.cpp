@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "protocol/limits.hpp"
+
 namespace clique::daemon {
 namespace {
 
@@ -158,6 +160,32 @@ TEST_F(TransfersTest, GivenEndBeforeWhatHasComeOrBehindWhatIsExpectedThenTheExpe
   part(2, 101, 0);
   EXPECT_LT(seen_.failed, 0);
   EXPECT_EQ(seen_.missing, 0U);
+}
+
+TEST_F(TransfersTest, GivenFewBytesThatAreExpectedThenTheyAreAwaited) {
+  EXPECT_FALSE(transfers_.awaits_little());
+  part(2, 0, 10);
+  EXPECT_FALSE(transfers_.awaits_little()) << "nobody expects them";
+  expect(1, 100);
+  EXPECT_TRUE(transfers_.awaits_little());
+  part(1, 0, 99);
+  EXPECT_TRUE(transfers_.awaits_little());
+  constexpr std::uint64_t kMuch = 64 * protocol::kMiB;
+  expect(3, kMuch);
+  EXPECT_FALSE(transfers_.awaits_little()) << "each of many parts would keep the thread awake";
+  EXPECT_TRUE(transfers_.fail(3, -1));
+  EXPECT_TRUE(transfers_.awaits_little());
+  part(1, 99, 1);
+  EXPECT_FALSE(transfers_.awaits_little());
+  expect(2, 10);
+  EXPECT_FALSE(transfers_.awaits_little()) << "all of it was there before";
+  expect(4, 10);
+  part(4, 20, 1);
+  EXPECT_FALSE(transfers_.awaits_little()) << "it has failed";
+  expect(5, 10);
+  part(5, 0, 4);
+  part(5, 4, 0);
+  EXPECT_FALSE(transfers_.awaits_little()) << "it is shorter than expected";
 }
 
 TEST_F(TransfersTest, GivenPushOfWhatComesThenItsPartsGoOn) {
