@@ -8,9 +8,10 @@ namespace clique::protocol {
 
 /// Chooses how many lines of a set take part in sending, from the rate at which the other end acknowledges.
 /// All of them, where connections are limited by processors, or by what each can have under way. On a way of
-/// between kShortWay and kVeryLongWay, lines that begin together can fill the queue of a link that one of them
-/// fills as well: packets are lost, and wait for time-outs. There, it begins with few lines, and tries more of
-/// them each time that the rate stops growing by itself. It keeps them if the rate has grown. Not thread-safe.
+/// between kShortWay and kVeryLongWay, lines that begin together can fill the queue of a link that one of
+/// them fills as well: packets are lost, and wait for time-outs. There, it begins with few lines, and tries
+/// more of them each time that the rate stops growing by itself. It keeps them if the rate has grown. Not
+/// thread-safe.
 class LineCount {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -26,8 +27,8 @@ class LineCount {
   /// Lines that take part, which may be more than there are.
   unsigned count() const { return count_; }
 
-  /// The set has this many lines now, with this round trip when no queue delays it; 0: unknown. Begins anew if
-  /// either changes what to choose from.
+  /// The set has this many lines now, with this round trip when no queue delays it; 0: unknown. Begins anew
+  /// if either changes what to choose from.
   void set_way(unsigned lines, std::chrono::microseconds round_trip);
   /// There was less to send than the lines could take, so that the rate tells nothing.
   void note_idle() { idle_ = true; }

@@ -183,7 +183,7 @@ class StreamSet : private OpensslUser {
   BusyTime receiving_;
 
   std::mutex mutex_;                 // guards the members below
-  std::condition_variable work_;     // for threads that have a connection to send on, which takes part
+  std::condition_variable work_;     // for threads that have a connection to send on, if it takes part
   std::condition_variable aside_;    // for those whose connection does not
   std::condition_variable changed_;  // for all other reasons to wait
   std::map<LineId, std::unique_ptr<Line>> lines_;
