@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 
 namespace clique::protocol {
@@ -17,5 +18,14 @@ std::chrono::microseconds round_trip(int socket);
 /// What a connection has carried lately when there was enough to send, in bytes per second, as the system
 /// measures it. Nothing if it does not know, or the socket is not TCP's.
 std::optional<double> delivery_rate(int socket);
+
+/// What a connection has carried since it was made, as the system counts it.
+struct Delivery {
+  std::uint64_t acknowledged = 0;  ///< bytes that the other end's system has
+  /// The shortest round trip of late, which no queue on the way has made longer.
+  std::chrono::microseconds round_trip{0};
+};
+/// Nothing if the system does not know, or the socket is not TCP's.
+std::optional<Delivery> delivery(int socket);
 
 }  // namespace clique::protocol

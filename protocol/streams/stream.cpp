@@ -239,6 +239,10 @@ std::optional<double> Stream::rate() const {
   return delivery_rate(socket_.get());
 }
 
+std::optional<Delivery> Stream::delivery() const {
+  return protocol::delivery(socket_.get());
+}
+
 void Stream::shut() const {
   ::shutdown(socket_.get(), SHUT_RDWR);
 }

@@ -15,6 +15,7 @@
 #include "protocol/streams/dial.hpp"
 #include "protocol/streams/keys.hpp"
 #include "protocol/streams/record.hpp"
+#include "protocol/tcp.hpp"
 
 namespace clique::protocol {
 
@@ -70,6 +71,8 @@ class Stream {
   /// What the connection has carried lately when there was enough to send, in bytes per second, as the system
   /// measures it. Nothing if it does not know.
   virtual std::optional<double> rate() const;
+  /// What the connection has carried. Nothing if the system does not know.
+  virtual std::optional<Delivery> delivery() const;
 
   /// Ends the connection: all calls of other threads throw StreamBroken. Any thread.
   virtual void shut() const;

@@ -49,7 +49,6 @@ unsigned stream_count(std::chrono::nanoseconds round_trip, Encryption encryption
   constexpr unsigned kOnLongWay = 4;
   // With 4 MiB for sending, Linux's default, a connection has some 2.7 MiB under way: over 10 Gb/s and 20 ms,
   // nine connections are needed, and more where packets are lost.
-  constexpr std::chrono::milliseconds kVeryLongWay{5};
   constexpr unsigned kOnVeryLongWay = 16;
   // A connection moves several GB/s, and 1 to 2 GB/s if it is encrypted. Each has two threads at both ends,
   // and more threads than processors move less. What is left is for commands, the device and the application.
@@ -61,7 +60,7 @@ unsigned stream_count(std::chrono::nanoseconds round_trip, Encryption encryption
                              ? std::max(encrypting, std::min(processors - processors / 8, 14U))
                              : std::clamp(processors / 4, std::min(processors / 2, 8U), 16U);
   const unsigned useful = processors <= 2 ? 1 : count;
-  if (round_trip > kVeryLongWay) return std::max(useful, kOnVeryLongWay);
+  if (round_trip > LineCount::kVeryLongWay) return std::max(useful, kOnVeryLongWay);
   return round_trip > kLongWay ? std::max(useful, kOnLongWay) : useful;
 }
 
@@ -80,6 +79,7 @@ struct StreamSet::Line {
   // All under the set's mutex_.
   const LineId id;
   std::shared_ptr<Stream> stream;  ///< null: there is no connection
+  unsigned rank = 0;               ///< among the lines with a connection
   std::uint32_t attempt = 0;       ///< the last connection's
   bool connected = false;          ///< there has been a connection
   bool used = false;               ///< it has carried data
@@ -165,8 +165,11 @@ bool StreamSet::accept(Fd socket, const StreamRequest& request, std::span<const 
     line = &add_line(request.line);
     if (request.attempt <= line->attempt) return false;
     line->attempt = request.attempt;
-    if (line->stream) std::exchange(line->stream, nullptr)->shut();
-    work_.notify_all();
+    if (line->stream) {
+      std::exchange(line->stream, nullptr)->shut();
+      choose_lines();
+    }
+    wake_writers();
     await_reader(*line, lock);
     received = line->received;
   }
@@ -255,25 +258,66 @@ void StreamSet::end_failed(Line& line, const std::shared_ptr<Stream>& stream) {
   }
 }
 
+bool StreamSet::takes_part(const Line& line) const {
+  return line.rank < count_.count();
+}
+
+void StreamSet::await_work(Line& line, const std::shared_ptr<Stream>& stream, Lock& lock) {
+  const auto wanted = [&] {
+    return ended() || line.stream != stream || line.owes || stream->has_rest() ||
+           line.next < line.kept.size() || (!queue_.empty() && takes_part(line));
+  };
+  while (!wanted()) {
+    if (takes_part(line)) count_.note_idle();
+    std::condition_variable& reason = takes_part(line) ? work_ : aside_;
+    if (line.kept.empty())
+      reason.wait(lock);
+    else
+      reason.wait_for(lock, kStallCheck);
+    if (!wanted() && !line.kept.empty() && Clock::now() - line.progress > kStreamPatience)
+      throw StreamBroken("what was sent is not acknowledged");
+  }
+}
+
+std::uint64_t StreamSet::choose_lines() {
+  unsigned lines = 0;
+  std::uint64_t acknowledged = 0;
+  auto shortest = std::chrono::microseconds::max();
+  for (const auto& [id, line] : lines_) {
+    if (!line->stream) continue;
+    line->rank = lines++;
+    const Delivery delivery = line->stream->delivery().value_or(Delivery{});
+    acknowledged += delivery.acknowledged;
+    shortest = std::min(shortest, delivery.round_trip);
+  }
+  if (lines > 0) count_.set_way(lines, shortest);
+  return acknowledged;
+}
+
+void StreamSet::measure_lines() {
+  const auto now = Clock::now();
+  if (!count_.due(now)) return;
+  const unsigned before = count_.count();
+  count_.measure(now, choose_lines());
+  if (count_.count() != before) wake_writers();
+}
+
+void StreamSet::wake_writers() {
+  work_.notify_all();
+  aside_.notify_all();
+}
+
 bool StreamSet::send_next(Line& line, const std::shared_ptr<Stream>& stream) {
   std::optional<PeerData> part;
   std::optional<std::uint64_t> received;
   {
     Lock lock(mutex_);
-    const auto wanted = [&] {
-      return ended() || line.stream != stream || line.owes || stream->has_rest() ||
-             line.next < line.kept.size() || !queue_.empty();
-    };
-    while (!wanted()) {
-      if (line.kept.empty())
-        work_.wait(lock, wanted);
-      else if (!work_.wait_for(lock, kStallCheck, wanted) && Clock::now() - line.progress > kStreamPatience)
-        throw StreamBroken("what was sent is not acknowledged");
-    }
+    await_work(line, stream, lock);
     if (ended() || line.stream != stream) return false;
     if (line.kept.empty()) line.progress = Clock::now();
     if (std::exchange(line.owes, false)) received = line.received;
-    if (line.next == line.kept.size() && !queue_.empty()) {
+    if (line.next == line.kept.size() && !queue_.empty() && takes_part(line)) {
+      measure_lines();
       line.kept.push_back(std::move(queue_.front()));
       queue_.pop_front();
       ++line.taken;
@@ -461,7 +505,7 @@ void StreamSet::acknowledge(Line& line, Stream& stream) {
     const std::lock_guard lock(mutex_);
     line.owes = line.owes || !sent;
   }
-  work_.notify_all();
+  wake_writers();
 }
 
 std::vector<PeerData> StreamSet::install(Line& line, std::shared_ptr<Stream> stream, std::uint64_t received) {
@@ -473,8 +517,9 @@ std::vector<PeerData> StreamSet::install(Line& line, std::shared_ptr<Stream> str
   line.connected = true;
   line.next = 0;
   line.owes = false;
+  choose_lines();
   changed_.notify_all();
-  work_.notify_all();
+  wake_writers();
   return done;
 }
 
@@ -500,7 +545,7 @@ void StreamSet::await_reader(Line& line, Lock& lock) {
 void StreamSet::shut_all() {
   for (auto& [id, line] : lines_)
     if (line->stream) line->stream->shut();
-  work_.notify_all();
+  wake_writers();
   changed_.notify_all();
 }
 
@@ -510,7 +555,8 @@ void StreamSet::drop(Line& line, const std::shared_ptr<Stream>& stream, const st
     const std::lock_guard lock(mutex_);
     if (ended() || line.stream != stream) return;
     line.stream.reset();
-    work_.notify_all();
+    choose_lines();
+    wake_writers();
     changed_.notify_all();
   }
   if (patience_ == 0ms) fail("a connection for large transfers ended: " + why);

@@ -20,6 +20,7 @@
 #include "protocol/security/openssl.hpp"
 #include "protocol/streams/busy_time.hpp"
 #include "protocol/streams/dial.hpp"
+#include "protocol/streams/line_count.hpp"
 #include "protocol/streams/packing.hpp"
 #include "protocol/streams/record.hpp"
 
@@ -150,6 +151,17 @@ class StreamSet : private OpensslUser {
   std::vector<PeerData> received_there(Line& line, std::uint64_t parts);
   /// Notes that the line carries data.
   void note_use(Line& line);
+  /// Whether the line takes its share of what is queued.
+  bool takes_part(const Line& line) const;
+  /// Waits for something to send on this connection. Throws StreamBroken.
+  void await_work(Line& line, const std::shared_ptr<Stream>& stream, Lock& lock);
+  /// To be called when a line has gained or lost its connection: which of them take part, and over what way.
+  /// @returns bytes that have been acknowledged on the connections
+  std::uint64_t choose_lines();
+  /// Measures the lines that take part, now and then, and changes their number.
+  void measure_lines();
+  /// Wakes all threads that have a connection to send on.
+  void wake_writers();
   /// Waits until no thread receives from the line's last connection, which has ended.
   void await_reader(Line& line, Lock& lock);
   void shut_all();
@@ -173,10 +185,12 @@ class StreamSet : private OpensslUser {
   BusyTime receiving_;
 
   std::mutex mutex_;                 // guards the members below
-  std::condition_variable work_;     // for threads that have a connection to send on
+  std::condition_variable work_;     // for threads that have a connection to send on, if it takes part
+  std::condition_variable aside_;    // for those whose connection does not
   std::condition_variable changed_;  // for all other reasons to wait
   std::map<LineId, std::unique_ptr<Line>> lines_;
   std::deque<PeerData> queue_;
+  LineCount count_;  // of the lines that take parts from queue_
   Traffic traffic_;  // without its times
   bool failed_ = false;
   bool closed_ = false;

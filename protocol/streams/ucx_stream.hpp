@@ -28,6 +28,8 @@ class UcxStream final : public Stream {
   bool more() const override;
   /// Unknown, so that nothing is compressed unless that is asked for: RDMA is faster.
   std::optional<double> rate() const override { return std::nullopt; }
+  /// Unknown: the connection carries no parts.
+  std::optional<Delivery> delivery() const override { return std::nullopt; }
   void shut() const override;
 
  private:
