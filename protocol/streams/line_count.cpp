@@ -16,8 +16,8 @@ constexpr std::chrono::nanoseconds kShortestPeriod = 10ms;
 constexpr double kGrows = 1.1;
 /// Twice as many lines have to bring this many times the rate.
 constexpr double kWorthwhile = 1.15;
-constexpr std::chrono::nanoseconds kFirstPause = 1s;
-constexpr std::chrono::nanoseconds kLongestPause = 64s;
+constexpr std::chrono::nanoseconds kFirstRest = 1s;
+constexpr std::chrono::nanoseconds kLongestRest = 64s;
 
 }  // namespace
 
@@ -63,7 +63,7 @@ void LineCount::judge(Time now, double rate) {
     if (count_ < lines_) try_more(rate);
     return;
   }
-  pause_ = std::clamp(2 * pause_, kFirstPause, kLongestPause);
+  pause_ = std::clamp(2 * pause_, kFirstRest, kLongestRest);
   next_attempt_ = now + pause_;
   set_count(std::exchange(fewer_, 0));
 }
