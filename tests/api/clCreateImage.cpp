@@ -42,6 +42,21 @@ TEST_F(clCreateImage, GivenEachTypeThenCreatedWithItsData) {
   }
 }
 
+TEST_F(clCreateImage, GivenAnythingInFieldsThatTheTypeDoesNotHaveThenTheyAreIgnored) {
+  constexpr size_t kAnything = 0xABCDEF0123;
+  for (const ImageShape& shape : image_shapes()) {
+    cl_image_desc desc = image_desc(shape);
+    const bool array = shape.type == CL_MEM_OBJECT_IMAGE1D_ARRAY || shape.type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
+    const bool linear = shape.type == CL_MEM_OBJECT_IMAGE1D || shape.type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+    if (!array) desc.image_array_size = kAnything;
+    if (linear) desc.image_height = kAnything;
+    if (shape.type != CL_MEM_OBJECT_IMAGE3D) desc.image_depth = kAnything;
+    Bytes contents = numbered_bytes(bytes_of(shape.size));
+    ASSERT_CL(create(desc, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, contents.data())) << shape.name;
+    EXPECT_EQ(contents, read_image(made, shape.size)) << shape.name;
+  }
+}
+
 TEST_F(clCreateImage, GivenHostDataWithPitchesThenTheyAreFollowed) {
   for (const ImageShape& shape : image_shapes()) {
     cl_image_desc desc = image_desc(shape);

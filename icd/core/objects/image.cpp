@@ -152,13 +152,15 @@ Pitches Image::content_pitches() const {
 }
 
 void Image::post_create(Worker& worker) const {
-  // CreateImage has the number of layers in a field of its own.
-  const protocol::Triple extent{desc_.image_width, std::max<std::size_t>(1, desc_.image_height),
-                                std::max<std::size_t>(1, desc_.image_depth)};
-  worker.link().post(
-      protocol::CreateImage{id(), context()->id(), flags() & ~kClientFlags, format_.image_channel_order,
-                            format_.image_channel_data_type, type(), extent, desc_.image_array_size,
-                            parent() ? desc_.image_row_pitch : 0, parent() ? parent()->id() : 0});
+  // CreateImage has the number of layers in a field of its own. Fields of desc_ that the type does not use
+  // may contain anything.
+  protocol::Triple extent = this->extent();
+  if (is_array()) extent[type() == CL_MEM_OBJECT_IMAGE1D_ARRAY ? 1 : 2] = 1;
+  const std::uint64_t layers = is_array() ? desc_.image_array_size : 0;
+  worker.link().post(protocol::CreateImage{id(), context()->id(), flags() & ~kClientFlags,
+                                           format_.image_channel_order, format_.image_channel_data_type,
+                                           type(), extent, layers, parent() ? desc_.image_row_pitch : 0,
+                                           parent() ? parent()->id() : 0});
 }
 
 }  // namespace clique::icd

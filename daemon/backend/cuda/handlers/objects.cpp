@@ -142,7 +142,9 @@ void Objects::handle(protocol::CreateImage&& message) {
       if (size == 0 || size > kMostExtent)
         throw RuleBroken("image " + std::to_string(message.id) + " has an extent of " + std::to_string(size) +
                          " pixels; 1 to 2^31 are allowed, and 1 in dimensions that its type does not have");
-    request.layers = std::max<std::size_t>(message.array_size, 1);
+    // Clients before version 29 send what the application has in the field, also for types without layers.
+    if (request.type == CL_MEM_OBJECT_IMAGE1D_ARRAY || request.type == CL_MEM_OBJECT_IMAGE2D_ARRAY)
+      request.layers = std::max<std::size_t>(message.array_size, 1);
     const auto format = pixel_format(request.order, request.channel_type);
     if (!format) throw unsupported_format(request);
     auto memory = std::make_shared<Memory>();
