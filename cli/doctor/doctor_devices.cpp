@@ -103,7 +103,10 @@ class ProbeListener {
 
   /// Reports the last transfer to each node that has ended.
   void report_transfers() {
-    for (const auto& [name, transfer] : transfers_) {
+    for (const auto& entry : transfers_) {
+      // Not a structured binding, which Clang 14 does not capture.
+      const std::string& name = entry.first;
+      const Transfer& transfer = entry.second;
       Finding finding{Verdict::Good, "node " + printable(name) + ", transfer",
                       binary_text(transfer.bytes) + " there at " + speed_text(transfer.write) +
                           ", and back at " + speed_text(transfer.read)};
