@@ -14,7 +14,7 @@ inline constexpr const char* kOpenClLoader = "libOpenCL.so.1";
 
 /// OpenCL's functions, as the loader has them.
 struct OpenClFunctions {
-#define CLIQUE_FUNCTION(name) decltype(&::name) name = nullptr;
+#define CLIQUE_FUNCTION(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
 #define CLIQUE_FUNCTIONS(X)    \
   X(clGetPlatformIDs)          \
   X(clGetPlatformInfo)         \
