@@ -1,4 +1,6 @@
 // Kernels that check what they access (-clique-check-footprints).
+#include <CL/cl.h>
+
 #include <algorithm>
 
 #include "fixture.hpp"
