@@ -64,9 +64,7 @@ bool Outbox::turn_over() {
 
 void Outbox::flush() {
   std::lock_guard sending(sending_mutex_);
-  send_taken();
-  const std::lock_guard lock(mutex_);
-  turn_ = kFirstTurn;
+  send_taken(kFirstTurn);
 }
 
 void Outbox::try_flush() {
@@ -105,9 +103,10 @@ void Outbox::try_to(FunctionRef<void()> action) {
   }
 }
 
-void Outbox::send_taken() {
+void Outbox::send_taken(std::optional<std::chrono::microseconds> next_turn) {
   {
     std::lock_guard lock(mutex_);
+    turn_ = next_turn.value_or(turn_);
     if (!pending_) return;
     std::swap(batch_, sending_);
     payloads_counted_ = 0;

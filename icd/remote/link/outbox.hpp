@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "icd/common/function_ref.hpp"
 #include "icd/remote/link/loans.hpp"
@@ -33,7 +34,7 @@ class Outbox {
   static constexpr std::size_t kLargePayloads = 256U << 10U;
   /// After a flush, the thread that appends sends the next batch if its first message is older than this, so
   /// that the device starts while the application enqueues. Each batch until the next flush may become twice
-  /// as old: a thread that only enqueues soon sends large batches.
+  /// as old, so that a thread which only enqueues sends large batches before long.
   static constexpr std::chrono::microseconds kFirstTurn{8};
   /// Older batches are left to the background thread, which sends messages of this age in any case.
   static constexpr std::chrono::microseconds kLastTurn{500};
@@ -69,7 +70,8 @@ class Outbox {
   void appended(std::unique_lock<std::mutex>& lock);
   /// Whether the batch has waited for its turn. To be called with mutex_ held.
   bool turn_over();
-  void send_taken();
+  /// @param next_turn of the batch that follows; nothing: as it is
+  void send_taken(std::optional<std::chrono::microseconds> next_turn = std::nullopt);
   void try_to_send(bool wanted);
   /// Calls action(); gives the link up if that throws.
   void try_to(FunctionRef<void()> action);

@@ -150,12 +150,10 @@ bool Reactor::look(Clock::time_point now) {
 void Reactor::run() {
   thread_of = this;
   pthread_setname_np(pthread_self(), "clique-reactor");
-  tick_ = kTick;
-  if (protocol::spare_processors()) {
-    tick_ = kShortTick;
-    // The kernel ends sleeps up to 50 us late otherwise. Failure only makes ticks longer.
-    ::prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
-  }
+  const bool often = protocol::spare_processors();
+  // The kernel ends sleeps up to 50 us late otherwise. Failure only makes ticks longer.
+  if (often) ::prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
+  const timespec tick = often ? kShortTick : kTick;
   for (;;) {
     ticking_.store(true);
     wakeups_.fetch_add(1, std::memory_order_relaxed);
@@ -168,11 +166,11 @@ void Reactor::run() {
       restless = look(Clock::now());
       if (restless) ticking_.store(true);
     }
-    sleep(restless);
+    sleep(restless ? &tick : nullptr);
   }
 }
 
-void Reactor::sleep(bool ticking) {
+void Reactor::sleep(const timespec* limit) {
   polled_.clear();
   polled_.push_back({event_fd_, POLLIN, 0});
   {
@@ -182,7 +180,7 @@ void Reactor::sleep(bool ticking) {
       for (const int fd : client->fds_) polled_.push_back({fd, POLLIN, 0});
     }
   }
-  ::ppoll(polled_.data(), polled_.size(), ticking ? &tick_ : nullptr, nullptr);
+  ::ppoll(polled_.data(), polled_.size(), limit, nullptr);
   if (polled_[0].revents != 0) {
     std::uint64_t count = 0;
     [[maybe_unused]] const auto got = ::read(event_fd_, &count, sizeof count);

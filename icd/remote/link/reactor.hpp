@@ -86,12 +86,12 @@ class Reactor {
   void serve(Clock::time_point now);
   /// Calls watch() of the clients. @returns true if the reactor is to tick.
   bool look(Clock::time_point now);
-  void sleep(bool ticking);
+  /// Sleeps until a descriptor is readable. @param limit the longest time; null: any
+  void sleep(const timespec* limit);
 
   Birthplace birthplace_;
   int event_fd_;
   std::atomic<bool> ticking_{false};
-  timespec tick_;  // the period of ticks; used by the thread only
   std::atomic<unsigned long> wakeups_{0};
 
   std::mutex mutex_;

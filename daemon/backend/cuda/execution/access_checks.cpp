@@ -23,12 +23,10 @@ AccessChecks::AccessChecks(DeviceMemory& memory, std::vector<Argument> arguments
         ranges.push_back({0, argument.begin + range.offset, argument.begin + end, writes ? 1U : 0U, 0});
     }
   };
-  for (const protocol::ExpectedAccess& access : expected)
-    for (const Argument& argument : arguments_) {
-      if (argument.number != access.argument) continue;
-      add(argument, access.reads, false);
-      add(argument, access.writes, true);
-    }
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    add(arguments_[i], expected[i].reads, false);
+    add(arguments_[i], expected[i].writes, true);
+  }
   clique_access_checks header{};
   header.ranges = static_cast<clique_u32>(ranges.size());
   const std::size_t bytes = ranges.size() * sizeof(clique_expected_range);

@@ -23,7 +23,7 @@ class AccessChecks {
   };
 
   /// Copies the ranges to the GPU, and waits for that. Main thread. Throws ClError.
-  /// @param arguments those of which `expected` says something
+  /// @param arguments for each entry of `expected`, its argument
   /// @param expected within the arguments
   /// @param host pinned memory, of kFetched bytes
   AccessChecks(DeviceMemory& memory, std::vector<Argument> arguments,

@@ -18,12 +18,18 @@ CUmemAllocationProp placed_memory(CUdevice device) {
   return property;
 }
 
+CUresult at_once(const std::function<CUresult()>& allocate) {
+  return allocate();
+}
+
 /// Maps new memory of the GPU at reserved addresses. Throws ClError.
 /// @param size a multiple of the granularity
-void map_new(CUdevice device, CUdeviceptr address, std::size_t size) {
+/// @param call calls what allocates: at_once or when_there_is_room
+void map_new(CUdevice device, CUdeviceptr address, std::size_t size,
+             CUresult (&call)(const std::function<CUresult()>&)) {
   const CUmemAllocationProp property = placed_memory(device);
   CUmemGenericAllocationHandle memory = 0;
-  check(when_there_is_room([&] { return driver().MemCreate(&memory, size, &property, 0); }), "cuMemCreate");
+  check(call([&] { return driver().MemCreate(&memory, size, &property, 0); }), "cuMemCreate");
   const CUresult mapped = driver().MemMap(address, size, 0, memory, 0);
   // The mapping keeps the memory.
   static_cast<void>(driver().MemRelease(memory));
@@ -53,7 +59,7 @@ class DeviceMemory::Placed {
     CLIQUE_CUDA(MemAddressReserve(&reserved_, room_, 0, address, 0));
     if (reserved_ != address)
       throw ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE, "the address of a buffer is in use on the GPU");
-    map_new(device, reserved_, size_);
+    map_new(device, reserved_, size_, when_there_is_room);
     mapped_ = true;
   }
   const CUdeviceptr& address() const { return reserved_; }
@@ -136,11 +142,12 @@ CUdeviceptr DeviceMemory::reserve(std::uint64_t size) const {
 }
 
 void DeviceMemory::map(CUdeviceptr address, std::uint64_t size) {
+  // What this process keeps for reuse is given back before it waits for others.
   try {
-    map_new(device_, address, size);
+    map_new(device_, address, size, at_once);
   } catch (const ClError&) {
     trim();
-    map_new(device_, address, size);
+    map_new(device_, address, size, when_there_is_room);
   }
 }
 

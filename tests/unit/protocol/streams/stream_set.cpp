@@ -253,6 +253,16 @@ class StreamSets : public testing::TestWithParam<Way> {
     here.emplace(near, patience, target);
     here->open(streams, kFirstBulkLine);
   }
+  /// Sends parts of these sizes in both directions at the same time.
+  void expect_exchange(const std::vector<std::size_t>& sizes) {
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      here->send(part(1, i, sizes[i]));
+      there->send(part(2, i, sizes[i]));
+    }
+    EXPECT_TRUE(eventually([&] { return far.count() == sizes.size() && near.count() == sizes.size(); }));
+    EXPECT_TRUE(far.flawless());
+    EXPECT_TRUE(near.flawless());
+  }
   void accept(Fd socket) {
     StreamRequest::Message message{};
     if (::recv(socket.get(), message.data(), message.size(), MSG_WAITALL) !=
@@ -296,28 +306,13 @@ TEST(PartSize, LetsAllStreamsCarryTheSame) {
 TEST_P(StreamSets, CarryPartsInBothDirections) {
   connect();
   near.places = false;
-  const std::vector<std::size_t> sizes{0, 1, 4096, 100'000, kPartSize, kMaxPayload};
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    here->send(part(1, i, sizes[i]));
-    there->send(part(2, i, sizes[i]));
-  }
-  EXPECT_TRUE(eventually([&] { return far.count() == sizes.size() && near.count() == sizes.size(); }));
-  EXPECT_TRUE(far.flawless());
-  EXPECT_TRUE(near.flawless());
+  expect_exchange({0, 1, 4096, 100'000, kPartSize, kMaxPayload});
 }
 
 TEST_P(StreamSets, CarryPartsIntoExposedMemory) {
   connect();
   far.exposes = near.exposes = true;
-  const std::vector<std::size_t> sizes{1,       4096,      kSealedPiece, kSealedPiece + 1,
-                                       300'001, kPartSize, kMaxPayload};
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    here->send(part(1, i, sizes[i]));
-    there->send(part(2, i, sizes[i]));
-  }
-  EXPECT_TRUE(eventually([&] { return far.count() == sizes.size() && near.count() == sizes.size(); }));
-  EXPECT_TRUE(far.flawless());
-  EXPECT_TRUE(near.flawless());
+  expect_exchange({1, 4096, kSealedPiece, kSealedPiece + 1, 300'001, kPartSize, kMaxPayload});
 }
 
 TEST_P(StreamSets, MeasureTheTimeOfTransfersOnly) {
