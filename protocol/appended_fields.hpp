@@ -13,6 +13,7 @@
 
 namespace clique::protocol {
 
+struct CreateQueue;
 struct Pass;
 struct RunKernel;
 struct WorkerAddress;
@@ -29,5 +30,7 @@ template <>
 inline constexpr std::size_t kAppendedFields<Pass> = 2;  // 28: sealed_headers; 29: sealed_pieces
 template <>
 inline constexpr std::size_t kAppendedFields<RunKernel> = 1;  // 29: expected
+template <>
+inline constexpr std::size_t kAppendedFields<CreateQueue> = 1;  // 30: traced
 
 }  // namespace clique::protocol

@@ -12,7 +12,8 @@ namespace clique::protocol {
 
 /// The header of every command.
 struct Command {
-  /// The worker keeps an event under `id`, for wait lists and notifications, until Release names it.
+  /// The worker keeps an event under `id`, for wait lists and notifications, until Release names it. With
+  /// kUnhurried, only a command with this flag is named in wait lists soon.
   static constexpr std::uint8_t kEvent = 1;
   /// EventState is sent when the command completes or fails. Implies kEvent.
   static constexpr std::uint8_t kReport = 2;

@@ -38,7 +38,10 @@ struct CreateQueue {
   ObjectId context = 0;
   DeviceId device = 0;
   std::uint64_t properties = 0;  ///< cl_command_queue_properties
-  CLIQUE_MESSAGE(CreateQueue, id, context, device, properties)
+  /// With CL_QUEUE_PROFILING_ENABLE: the times are for a trace. Measuring them must cost as little as
+  /// possible, and they may be wrong by a few microseconds.
+  bool traced = false;
+  CLIQUE_MESSAGE(CreateQueue, id, context, device, properties, traced)
 };
 
 struct CreateBuffer {

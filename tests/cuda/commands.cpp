@@ -381,6 +381,43 @@ TEST_F(CudaCommands, GivenProfilingThenTimesAreInOrder) {
   EXPECT_LE(slow.times[3], quick.times[3]);
 }
 
+// The host sees when their commands end.
+TEST_F(CudaCommands, GivenTracedQueueThenTimesAreInOrder) {
+  constexpr ObjectId kTraced = 21;
+  constexpr std::uint8_t kForTrace = Command::kReport | Command::kUnhurried;
+  client_.make_zeros(kBuffer);
+  client_.send(CreateQueue{kTraced, kContext, 0, CL_QUEUE_PROFILING_ENABLE, true});
+  const auto traced = [](CommandId id, std::vector<CommandId> waits = {}) {
+    return Command{id, kTraced, kForTrace, std::move(waits)};
+  };
+  client_.send(wait(traced(100), 20), increment(traced(101), kBuffer),
+               ReadBuffer{traced(102), 0, kBuffer, 0, sizeof(int)}, wait(traced(103), 20),
+               Finish{77, kTraced});
+  std::uint64_t end_before = 0;
+  for (CommandId id = 100; id < 104; ++id) {
+    const EventState state = client_.ended(id);
+    EXPECT_EQ(state.status, CL_COMPLETE);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_LE(state.times[i], state.times[i + 1]) << "of command " << id;
+    EXPECT_LE(end_before, state.times[2]) << "command " << id << " begins when the one before has ended";
+    const bool waits = id == 100 || id == 103;
+    EXPECT_GE(state.times[3] - state.times[2], waits ? 19'000'000U : 0U) << "of command " << id;
+    end_before = state.times[3];
+  }
+}
+
+TEST_F(CudaCommands, GivenTracedCommandThatWaitsForOtherQueueThenItBeginsAfterwards) {
+  constexpr ObjectId kTraced = 21;
+  client_.make_zeros(kBuffer);
+  client_.send(CreateQueue{kTraced, kContext, 0, CL_QUEUE_PROFILING_ENABLE, true});
+  client_.send(wait(command(100), 20),
+               increment(Command{101, kTraced, Command::kEvent | Command::kReport, {100}}, kBuffer));
+  const EventState slow = client_.ended(100);
+  const EventState after = client_.ended(101);
+  EXPECT_EQ(after.status, CL_COMPLETE);
+  EXPECT_GE(after.times[2] - slow.times[2], 19'000'000U);
+  EXPECT_LE(after.times[2], after.times[3]);
+}
+
 TEST_F(CudaCommands, GivenWatchedEventThenItIsToldRunning) {
   client_.send(AwaitRemote{50, kContext}, wait(command(100, Command::kReport, {50}), 100), WatchEvent{100},
                SetRemote{50, 0});

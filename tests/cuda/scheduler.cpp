@@ -72,6 +72,7 @@ class CudaScheduler : public testing::Test {
     }
     node.task = std::make_shared<Task>();
     node.task->timed = random_() % 8 == 0;
+    node.task->observed = random_() % 2 == 0;
     node.task->prompt = random_() % 8 == 0;
     node.task->awaited = random_() % 8 == 0;
     node.task->run = [this, index, before = node.waits](CUstream stream) {

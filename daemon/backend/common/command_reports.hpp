@@ -22,6 +22,7 @@ struct QueueState {
   protocol::ObjectId id = 0;
   bool in_order = true;
   bool profiling = false;
+  bool traced = false;  ///< CreateQueue::traced
   /// Status of the first command without an event that has failed since the last Finish.
   std::atomic<cl_int> deferred{CL_SUCCESS};
   /// The report that later ones follow: in order, the last command's; out of order, the last barrier's.
@@ -85,6 +86,12 @@ inline bool has_event(const protocol::Command& command) {
 }
 inline bool is_reported(const protocol::Command& command) {
   return (command.flags & protocol::Command::kReport) != 0;
+}
+/// Whether somebody may wait for its end: a command that is in a wait list, or the client.
+inline bool is_awaited(const protocol::Command& command) {
+  using protocol::Command;
+  return (command.flags & Command::kEvent) != 0 ||
+         (command.flags & (Command::kReport | Command::kUnhurried)) == Command::kReport;
 }
 inline bool is_unhurried(const protocol::Command& command) {
   return (command.flags & protocol::Command::kUnhurried) != 0;

@@ -112,7 +112,10 @@ Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properti
   // launches.
   const bool measures = trace::on() || timed || device_->is_combined();
   const cl_command_queue_properties measured = measures ? CL_QUEUE_PROFILING_ENABLE : 0;
-  link().post(protocol::CreateQueue{id_, context_->id(), device_->id(), properties_ | measured});
+  // Where somebody other than the trace sees the times, they are exact.
+  const bool exact = timed || device_->is_combined() || (properties_ & CL_QUEUE_PROFILING_ENABLE) != 0;
+  link().post(
+      protocol::CreateQueue{id_, context_->id(), device_->id(), properties_ | measured, measures && !exact});
   if (const auto ahead = context_->early_writes().add_queue(worker()))
     link().post(protocol::Barrier{{next_id(), id_, 0, {*ahead}}});
   context_->add_queue(this);
@@ -195,7 +198,7 @@ Queue::Prepared Queue::begin(Submission& submission) {
     prepared.header.flags = Command::kEvent;
     if (submission.event == EventUse::Report) prepared.header.flags |= Command::kReport;
   }
-  if (unhurried) prepared.header.flags = Command::kEvent | Command::kReport | Command::kUnhurried;
+  if (unhurried) prepared.header.flags |= Command::kReport | Command::kUnhurried;
   prepared.header.queue = id_;
   return prepared;
 }

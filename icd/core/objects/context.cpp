@@ -99,7 +99,7 @@ protocol::ObjectId Context::transfer_queue(Worker& worker) {
                           CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
   const cl_command_queue_properties timed = trace::on() ? CL_QUEUE_PROFILING_ENABLE : 0;
   const protocol::ObjectId id = next_id();
-  worker.link().post(protocol::CreateQueue{id, id_, (*device)->id(), properties | timed});
+  worker.link().post(protocol::CreateQueue{id, id_, (*device)->id(), properties | timed, trace::on()});
   transfer_queues_.emplace_back(&worker, id);
   return id;
 }

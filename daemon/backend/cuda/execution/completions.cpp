@@ -1,8 +1,6 @@
 #include "daemon/backend/cuda/execution/completions.hpp"
 
 #include <pthread.h>
-#include <sched.h>
-#include <sys/prctl.h>
 
 #include <algorithm>
 
@@ -12,14 +10,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// After a task has ended, the next one often ends soon: for this long, the thread polls without pause, if
-/// the process has at least kCoresToSpare cores.
-constexpr auto kSpin = 200us;
-constexpr int kCoresToSpare = 4;
-/// Afterwards it pauses for this fraction of the time in which nothing has happened.
-constexpr auto kShortestPause = 5us;
-constexpr auto kLongestPause = 500us;
-constexpr int kPauseFraction = 128;
 /// After the main thread has polled, the thread does not for this long: a little longer than the main thread
 /// takes to submit a command. If the thread polled meanwhile, it would take over what the main thread needs
 /// next.
@@ -27,19 +17,10 @@ constexpr auto kAttended = 10us;
 /// While nothing happens, how often to ask the driver whether the GPU still works.
 constexpr auto kFaultInterval = 2ms;
 
-bool may_spin() {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  return ::sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) >= kCoresToSpare;
-}
-
 }  // namespace
 
 Completions::Completions(std::function<void()> begin, std::function<void(CUresult)> fault, KernelLimit limit)
-    : fault_(std::move(fault)),
-      limit_(std::move(limit)),
-      spin_(may_spin()),
-      thread_([this, begin = std::move(begin)] {
+    : fault_(std::move(fault)), limit_(std::move(limit)), thread_([this, begin = std::move(begin)] {
         begin();
         run();
       }) {}
@@ -88,8 +69,7 @@ std::vector<TaskRef> Completions::abandon() {
 
 void Completions::run() {
   ::pthread_setname_np(::pthread_self(), "completions");
-  // By default, the kernel makes pauses up to 50 us longer than asked for.
-  ::prctl(PR_SET_TIMERSLACK, 1000);
+  Polling::be_punctual();
   auto since = Clock::now();
   looked_ = since;
   while (true) {
@@ -110,7 +90,7 @@ void Completions::run() {
       looked_ = since;
       continue;
     }
-    if (!heads_.empty() || (spin_ && Clock::now() - since < kSpin)) {
+    if (!heads_.empty() || polling_.spins(Clock::now() - since)) {
       wait(since);
       continue;
     }
@@ -191,8 +171,8 @@ void Completions::wait(Clock::time_point since) {
        now.time_since_epoch().count() < attended_until_.load(std::memory_order_relaxed) || !news();
        now = Clock::now()) {
     const auto idle = now - since;
-    if (spin_ && idle < kSpin) {
-      for (int i = 0; i < 16; ++i) __builtin_ia32_pause();
+    if (polling_.spins(idle)) {
+      Polling::spin();
       continue;
     }
     if (heads_.empty()) return;
@@ -202,8 +182,7 @@ void Completions::wait(Clock::time_point since) {
       // run() has to look which kernels are overdue.
       if (limit_.time.count() != 0) return;
     }
-    std::this_thread::sleep_for(
-        std::clamp<Clock::duration>(idle / kPauseFraction, kShortestPause, kLongestPause));
+    Polling::sleep(idle);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "daemon/backend/cuda/execution/polling.hpp"
 #include "daemon/backend/cuda/execution/stream.hpp"
 
 namespace clique::daemon::cuda {
@@ -48,7 +49,7 @@ class Completions {
   std::vector<TaskRef> abandon();
 
  private:
-  using Clock = std::chrono::steady_clock;
+  using Clock = Polling::Clock;
   void run();
   /// Reports the tasks that have ended, and the watched ones that have begun. The caller holds `turn_`.
   /// @param heads gets the first remaining task of each stream
@@ -65,7 +66,7 @@ class Completions {
 
   const std::function<void(CUresult)> fault_;
   KernelLimit limit_;
-  const bool spin_;
+  const Polling polling_;
   std::mutex mutex_;  // guards what follows, and the streams' pending tasks
   std::condition_variable changed_;
   std::vector<Stream*> active_;

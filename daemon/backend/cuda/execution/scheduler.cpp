@@ -21,10 +21,11 @@ constexpr std::size_t kStreamsLookedAt = 16;
 }  // namespace
 
 Scheduler::Scheduler(CUcontext context, std::function<void(CUresult)> fault, KernelLimit limit, Pacer* pacer)
-    : fault_(std::move(fault)),
+    : use_context_([context] { driver().CtxSetCurrent(context); }),
+      fault_(std::move(fault)),
       limited_(limit.time.count() != 0),
       pacer_(pacer),
-      completions_([context] { driver().CtxSetCurrent(context); }, fault_, std::move(limit)) {}
+      completions_(use_context_, fault_, std::move(limit)) {}
 
 std::shared_ptr<Lane> Scheduler::make_lane(bool in_order) {
   auto lane = std::make_shared<Lane>();
@@ -174,14 +175,28 @@ void Scheduler::submit(const TaskRef& task) {
 
 bool Scheduler::enqueue(Task& task, Stream& stream) {
   for (const TaskRef& other : task.after_) wait_in(stream, *other, task);
-  if (task.run_and_mark && !task.timed && !kernels_beside(stream)) {
+  const bool stamped = task.timed && !task.observed;
+  // The host does not see when the stream has waited for others.
+  if (stamped || (task.timed && !task.blockers_.empty())) task.stopwatch_ = clock_.start(stream.native());
+  const bool leaves_number = task.run_and_mark && !stamped && !kernels_beside(stream);
+  if (leaves_number)
     task.run_and_mark(stream.native(), stream.address_, stream.issued_ + 1);
-    return true;
-  }
-  if (task.timed) task.stopwatch_ = clock_.start(stream.native());
-  if (task.run) task.run(stream.native());
-  if (task.timed) task.stopwatch_.stop(stream.native());
-  return false;
+  else if (task.run)
+    task.run(stream.native());
+  if (stamped)
+    task.stopwatch_.stop(stream.native());
+  else if (task.timed)
+    observe(task, stream);
+  return leaves_number;
+}
+
+void Scheduler::observe(Task& task, Stream& stream) {
+  // A launch takes the driver some microseconds, at whose end the GPU learns of it.
+  task.earliest_ = task.kernel.empty() ? task.submitted_ : host_clock();
+  if (!observer_) observer_.emplace(use_context_);
+  task.before_ = std::move(stream.last_sighting_);
+  task.end_ = observer_->observe(stream.native(), stream.index_);
+  stream.last_sighting_ = task.end_;
 }
 
 bool Scheduler::kernels_beside(const Stream& stream) const {

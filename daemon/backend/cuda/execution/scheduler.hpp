@@ -1,7 +1,9 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -65,6 +67,8 @@ class Scheduler {
   void submit(const TaskRef& task);
   /// Puts the task's work into the stream. @returns whether that also marks the stream's progress.
   bool enqueue(Task& task, Stream& stream);
+  /// Has the host note when the task ends, which is the last one in the stream.
+  void observe(Task& task, Stream& stream);
   /// Whether other streams may be running kernels.
   bool kernels_beside(const Stream& stream) const;
   /// The task is held no more. @returns the tasks that were held by it alone.
@@ -79,6 +83,8 @@ class Scheduler {
   Stream& take_stream();
 
   GpuClock clock_;
+  const std::function<void()> use_context_;
+  std::optional<EndObserver> observer_;  // from the first observed task on
   std::function<void(CUresult)> fault_;
   const bool limited_;  // kernels have a time limit, so each is marked by itself
   Pacer* const pacer_;

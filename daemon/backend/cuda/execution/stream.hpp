@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -36,10 +37,11 @@ class Stream {
   CUstream native_ = nullptr;
 
   // Main thread.
-  std::uint32_t issued_ = 0;         // the last number that the stream was told to write
-  std::vector<TaskRef> unmarked_;    // submitted tasks; the next number says that they have ended
-  const Task* last_ = nullptr;       // the task submitted last
-  std::uint32_t last_kernel_ = 0;    // sequence number of the last kernel
+  std::uint32_t issued_ = 0;                 // the last number that the stream was told to write
+  std::vector<TaskRef> unmarked_;            // submitted tasks; the next number says that they have ended
+  const Task* last_ = nullptr;               // the task submitted last
+  std::uint32_t last_kernel_ = 0;            // sequence number of the last kernel
+  std::shared_ptr<Sighting> last_sighting_;  // of the last observed task
   std::vector<std::uint32_t> seen_;  // by index of another stream: the highest number waited for there
 
   // Guarded by a mutex of the Completions.

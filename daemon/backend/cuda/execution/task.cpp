@@ -1,5 +1,7 @@
 #include "daemon/backend/cuda/execution/task.hpp"
 
+#include <algorithm>
+
 namespace clique::daemon::cuda {
 
 void Task::when_ended(std::function<void(cl_int)> action) {
@@ -30,9 +32,17 @@ void Task::tell(cl_int state) {
   watcher_(state);
 }
 
+std::pair<std::int64_t, std::int64_t> Task::measured() const {
+  if (!end_) return stopwatch_.times(submitted_);
+  const std::int64_t end = end_->seen(host_clock());
+  const std::int64_t stamped = stopwatch_.times(submitted_).first;
+  const std::int64_t begin = std::max({earliest_, stamped, before_ ? before_->time() : 0});
+  return {std::min(begin, end), end};
+}
+
 void Task::conclude(cl_int status) {
   if (verdict && status == CL_COMPLETE) status = verdict();
-  if (timed && status == CL_COMPLETE) times_ = stopwatch_.times(submitted_);
+  if (timed && status == CL_COMPLETE) times_ = measured();
   // A client that learns of the end may release objects and reuse their memory, so nothing is kept any
   // longer.
   run = nullptr;
@@ -51,6 +61,7 @@ void Task::conclude(cl_int status) {
   at_end = nullptr;
   verdict = nullptr;
   stopwatch_ = {};
+  before_ = nullptr;
 }
 
 }  // namespace clique::daemon::cuda

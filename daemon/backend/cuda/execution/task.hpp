@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/backend/cuda/execution/end_observer.hpp"
 #include "daemon/backend/cuda/gpu/clock.hpp"
 #include "daemon/backend/cuda/gpu/driver.hpp"
 
@@ -44,6 +45,8 @@ class Task {
   std::string_view kernel;
   /// Whether the GPU's times are measured.
   bool timed = false;
+  /// Whether it is enough that the host sees them (EndObserver).
+  bool observed = false;
   /// Whether its end must be noticed at once, not only after the next flush.
   bool prompt = false;
   /// Whether others may wait for it: its end is then noticed before the next task of its stream ends.
@@ -82,6 +85,8 @@ class Task {
 
   /// The task has ended: releases what it kept, and reports the end.
   void conclude(cl_int status);
+  /// times() of a task that has completed.
+  std::pair<std::int64_t, std::int64_t> measured() const;
   void tell(cl_int state);
 
   std::atomic<cl_int> status_{CL_QUEUED};
@@ -100,6 +105,10 @@ class Task {
   std::vector<Place> blockers_;
   std::int64_t submitted_ = 0;
   Stopwatch stopwatch_;
+  // Only of an observed task.
+  std::shared_ptr<Sighting> end_;
+  std::shared_ptr<const Sighting> before_;  // of its stream; null: none
+  std::int64_t earliest_ = 0;               // the GPU cannot have begun before
   std::pair<std::int64_t, std::int64_t> times_{};
 
   std::mutex mutex_;  // guards what follows

@@ -121,9 +121,12 @@ TaskRef Commands::make_task(const Command& command, const std::shared_ptr<Queue>
   task->run_and_mark = std::move(work.run_and_mark);
   task->keep = std::move(work.keep);
   task->kernel = work.kernel;
-  task->timed = queue->profiling && (reported || work.data);
+  // A trace needs to know when all tasks end, because it takes the end of one for the earliest begin of the
+  // next.
+  task->timed = queue->profiling && (reported || work.data || (queue->traced && task->run));
+  task->observed = queue->traced;
   task->prompt = work.data != nullptr;
-  task->awaited = has_event(command);
+  task->awaited = is_awaited(command);
   if (queue->profiling) task->queued = host_clock();
   if (work.verdict)
     task->verdict = [this, queue = queue->id, verdict = std::move(work.verdict)]() -> cl_int {

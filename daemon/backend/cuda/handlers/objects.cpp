@@ -61,6 +61,7 @@ void Objects::handle(protocol::CreateQueue&& message) {
     queue->id = message.id;
     queue->in_order = (message.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
     queue->profiling = (message.properties & CL_QUEUE_PROFILING_ENABLE) != 0;
+    queue->traced = message.traced;
     queue->lane = scheduler_.make_lane(queue->in_order);
     return queue;
   });
