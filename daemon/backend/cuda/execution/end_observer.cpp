@@ -41,8 +41,8 @@ void EndObserver::run() {
   ::pthread_setname_np(::pthread_self(), "end observer");
   Polling::be_punctual();
   auto since = Polling::Clock::now();
-  while (exchange(waiting_ == 0 && !polling_.spins(Polling::Clock::now() - since))) {
-    if (look()) {
+  while (const auto added = exchange(waiting_ == 0 && !polling_.spins(Polling::Clock::now() - since))) {
+    if (look() || *added > 0) {
       since = Polling::Clock::now();
       continue;
     }
@@ -54,7 +54,7 @@ void EndObserver::run() {
   }
 }
 
-bool EndObserver::exchange(bool wait) {
+std::optional<std::size_t> EndObserver::exchange(bool wait) {
   std::vector<Point> added;
   {
     std::unique_lock lock(mutex_);
@@ -63,7 +63,7 @@ bool EndObserver::exchange(bool wait) {
       changed_.wait(lock, [this] { return stop_ || !added_.empty(); });
       sleeping_ = false;
     }
-    if (stop_) return false;
+    if (stop_) return std::nullopt;
     added.swap(added_);
     free_.insert(free_.end(), seen_.begin(), seen_.end());
   }
@@ -73,7 +73,7 @@ bool EndObserver::exchange(bool wait) {
     if (streams_.size() <= point.stream) streams_.resize(point.stream + 1);
     streams_[point.stream].push_back(std::move(point));
   }
-  return true;
+  return added.size();
 }
 
 bool EndObserver::look() {

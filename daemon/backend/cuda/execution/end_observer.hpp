@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -54,8 +55,10 @@ class EndObserver {
   };
 
   void run();
-  /// Takes the new points over, and gives the events of seen ones back. @returns false at the end
-  bool exchange(bool wait);
+  /// Takes the new points over, and gives the events of seen ones back.
+  /// @param wait for new points
+  /// @returns how many there are; nothing at the end
+  std::optional<std::size_t> exchange(bool wait);
   /// @returns whether a point was reached
   bool look();
   CUevent take();

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <atomic>
 
 #include "unit/icd/remote/fakes.hpp"
 
@@ -243,7 +244,7 @@ TEST(Opening, FailsInTimeWhereTheClockIsNotTold) {
   // Of the first exchange, or of a later one.
   for (const int answered : {0, 1}) {
     Connection c;
-    int asked = 0;
+    std::atomic<int> asked = 0;
     c.worker.on_clock = [&](const protocol::SyncClock& message) {
       if (asked++ < answered) c.worker.reply(protocol::ClockSynced{message.request, 0});
     };
