@@ -13,6 +13,7 @@ namespace fs = std::filesystem;
 
 constexpr ObjectId kFileIn = 20;
 constexpr ObjectId kFileOut = 21;
+constexpr CommandId kAwaited = 900;
 constexpr std::uint64_t kMiB = 1U << 20U;
 
 class CudaCuFile : public testing::Test {
@@ -35,7 +36,8 @@ class CudaCuFile : public testing::Test {
     node_.emplace(std::vector<std::string>{"--devices", "fake", "--file-roots", "write:" + folder_.string(),
                                            "--cufile", use});
     client_.emplace(*node_);
-    client_->send(CreateBuffer{kBuffer, kContext, 1, kSize}, CreateFile{kFileIn, kContext, folder_ / "in", 1},
+    client_->send(CreateBuffer{kBuffer, kContext, kReadWrite, kSize},
+                  CreateFile{kFileIn, kContext, folder_ / "in", 1},
                   CreateFile{kFileOut, kContext, folder_ / "out", 2});
   }
   /// Reads a range of the file to a place in the buffer. @returns the status of the transfer
@@ -45,11 +47,12 @@ class CudaCuFile : public testing::Test {
                   ReadFile{command(++last_, 0), kFileIn, from, size, kOwnPeer, id});
     return client_->ended(id).status;
   }
-  /// Starts to read the first MiB of the file, after the event 900 of another node. @returns the transfer
+  /// Starts to read the first MiB of the file, after the event kAwaited of another node. @returns the
+  /// transfer
   CommandId read_after_another_node() {
     const CommandId id = ++last_;
-    client_->send(AwaitRemote{900, kContext},
-                  Expect{command(id, Command::kReport, {900}, kOutOfOrder), kBuffer, 0, kMiB},
+    client_->send(AwaitRemote{kAwaited, kContext},
+                  Expect{command(id, Command::kReport, {kAwaited}, kOutOfOrder), kBuffer, 0, kMiB},
                   ReadFile{command(++last_, 0), kFileIn, 0, kMiB, kOwnPeer, id});
     return id;
   }
@@ -145,7 +148,7 @@ TEST_F(CudaCuFile, GivenFileThatIsTooShortThenItsStatus) {
 TEST_F(CudaCuFile, GivenFailedWaitThenNothingIsRead) {
   start("always");
   const CommandId transfer = read_after_another_node();
-  client_->send(SetRemote{900, -5});
+  client_->send(SetRemote{kAwaited, -5});
   EXPECT_LT(client_->ended(transfer).status, 0);
   EXPECT_EQ(logged(kReads), 0U);
 }
@@ -155,7 +158,7 @@ TEST_F(CudaCuFile, GivenWaitThenTheReadFollowsIt) {
   const CommandId transfer = read_after_another_node();
   EXPECT_FALSE(client_->reports.comes<EventState>(std::chrono::milliseconds(200)));
   EXPECT_EQ(logged(kReads), 0U);
-  client_->send(SetRemote{900, CL_COMPLETE});
+  client_->send(SetRemote{kAwaited, CL_COMPLETE});
   EXPECT_EQ(client_->ended(transfer).status, 0);
   EXPECT_EQ(content_of_buffer(0, kMiB), content_.substr(0, kMiB));
   EXPECT_EQ(logged(kReads), 1U);

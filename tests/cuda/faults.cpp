@@ -13,13 +13,16 @@ namespace {
 constexpr int kForever = 600'000;
 
 TEST(CudaFaults, GivenAKernelThatFaultsThenOnlyItsSessionEnds) {
+  constexpr CommandId kFaulting = 100, kBehind = 101;
   FakeNode node;
   FakeGpuClient bystander(node, "a bystander");
   FakeGpuClient client(node, "a culprit");
-  client.send(CreateBuffer{kBuffer, kContext, 1, 64}, RunKernel{command(100), kFault, {}, {}, {1}, {1}},
-              RunKernel{command(101), kWait, {value_arg(0, 1)}, {}, {1}, {1}}, Finish{77, kInOrder});
-  EXPECT_EQ(client.ended(100).status, CL_OUT_OF_RESOURCES);
-  EXPECT_EQ(client.ended(101).status, CL_OUT_OF_RESOURCES);
+  client.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64},
+              RunKernel{command(kFaulting), kFault, {}, {}, {1}, {1}},
+              RunKernel{command(kBehind), kWait, {value_arg(0, 1)}, {}, {1}, {1}},
+              Finish{kRequest, kInOrder});
+  EXPECT_EQ(client.ended(kFaulting).status, CL_OUT_OF_RESOURCES);
+  EXPECT_EQ(client.ended(kBehind).status, CL_OUT_OF_RESOURCES);
   EXPECT_EQ(client.next<Finished>().status, CL_OUT_OF_RESOURCES);
   const std::string reason = client.next<SessionEnded>().reason;
   EXPECT_NE(reason.find("CUDA_ERROR_ILLEGAL_ADDRESS"), std::string::npos) << reason;
@@ -30,6 +33,7 @@ TEST(CudaFaults, GivenAKernelThatFaultsThenOnlyItsSessionEnds) {
 }
 
 TEST(CudaFaults, GivenAKernelOverTheLimitThenOnlyItsSessionEnds) {
+  constexpr CommandId kEndless = 200, kBehind = 201;
   const FakeNode node(1);
   FakeGpuClient bystander(node, "a bystander");
   FakeGpuClient client(node, "a culprit");
@@ -37,11 +41,12 @@ TEST(CudaFaults, GivenAKernelOverTheLimitThenOnlyItsSessionEnds) {
   // The limit is for each kernel, so many short ones do not exceed it.
   for (CommandId id = 100; id < 120; ++id)
     client.send(RunKernel{command(id), kWait, {value_arg(0, 100)}, {}, {1}, {1}});
-  client.send(RunKernel{command(200), kWait, {value_arg(0, kForever)}, {}, {1}, {1}},
-              RunKernel{command(201), kWait, {value_arg(0, 1)}, {}, {1}, {1}}, Finish{77, kInOrder});
+  client.send(RunKernel{command(kEndless), kWait, {value_arg(0, kForever)}, {}, {1}, {1}},
+              RunKernel{command(kBehind), kWait, {value_arg(0, 1)}, {}, {1}, {1}},
+              Finish{kRequest, kInOrder});
   for (CommandId id = 100; id < 120; ++id) EXPECT_EQ(client.ended(id).status, CL_SUCCESS);
-  EXPECT_EQ(client.ended(200).status, CL_OUT_OF_RESOURCES);
-  EXPECT_EQ(client.ended(201).status, CL_OUT_OF_RESOURCES);
+  EXPECT_EQ(client.ended(kEndless).status, CL_OUT_OF_RESOURCES);
+  EXPECT_EQ(client.ended(kBehind).status, CL_OUT_OF_RESOURCES);
   EXPECT_EQ(client.next<Finished>().status, CL_OUT_OF_RESOURCES);
   const std::string reason = client.next<SessionEnded>().reason;
   EXPECT_NE(reason.find("kernel 'wait' ran for more than 1 s"), std::string::npos) << reason;
@@ -52,24 +57,30 @@ TEST(CudaFaults, GivenAKernelOverTheLimitThenOnlyItsSessionEnds) {
 }
 
 TEST(CudaFaults, GivenAKernelThatWaitsForSomethingElseThenThatTimeDoesNotCount) {
+  constexpr CommandId kLaunch = 100, kSomethingElse = 900;
   const FakeNode node(1);
   FakeGpuClient client(node);
-  client.send(AwaitRemote{900, kContext},
-              RunKernel{command(100, Command::kReport, {900}), kWait, {value_arg(0, 1)}, {}, {1}, {1}});
+  client.send(
+      AwaitRemote{kSomethingElse, kContext},
+      RunKernel{
+          command(kLaunch, Command::kReport, {kSomethingElse}), kWait, {value_arg(0, 1)}, {}, {1}, {1}});
   EXPECT_FALSE(client.reports.comes<SessionEnded>(std::chrono::milliseconds(2500)));
-  client.send(SetRemote{900, CL_COMPLETE});
-  EXPECT_EQ(client.ended(100).status, CL_SUCCESS);
+  client.send(SetRemote{kSomethingElse, CL_COMPLETE});
+  EXPECT_EQ(client.ended(kLaunch).status, CL_SUCCESS);
 }
 
 /// Blocks the worker's main thread: destroying an image's array, the driver waits for a kernel that never
 /// ends.
 void occupy(FakeGpuClient& client) {
+  constexpr ObjectId kReleased = 20;
+  constexpr CommandId kLaunch = 100;
   client.send(CreateImage{
-      20, kContext, CL_MEM_READ_WRITE, CL_R, CL_FLOAT, CL_MEM_OBJECT_IMAGE2D, {8, 8, 1}, 0, 0, 0});
+      kReleased, kContext, CL_MEM_READ_WRITE, CL_R, CL_FLOAT, CL_MEM_OBJECT_IMAGE2D, {8, 8, 1}, 0, 0, 0});
   client.finish();
-  client.send(RunKernel{command(100), kWait, {value_arg(0, kForever)}, {}, {1}, {1}}, WatchEvent{100});
+  client.send(RunKernel{command(kLaunch), kWait, {value_arg(0, kForever)}, {}, {1}, {1}},
+              WatchEvent{kLaunch});
   client.next<EventState>([](const EventState& state) { return state.status == CL_RUNNING; });
-  client.send(Release{{20}, {}});
+  client.send(Release{{kReleased}, {}});
 }
 
 TEST(CudaFaults, GivenADriverThatDoesNotReturnWhenTheClientVanishesThenItsWorkerEnds) {
@@ -108,10 +119,11 @@ class FullGpu {
   void free() { std::filesystem::remove(file_); }
   /// The status of a command that needs memory for a buffer.
   cl_int fill() {
+    constexpr CommandId kFill = 100;
     FakeGpuClient client(*node_);
     client.send(CreateBuffer{kBuffer, kContext, CL_MEM_READ_WRITE, 8U << 20U},
-                FillBuffer{command(100), kBuffer, Bytes{1}, 0, 8U << 20U}, Finish{77, kInOrder});
-    return client.ended(100).status;
+                FillBuffer{command(kFill), kBuffer, Bytes{1}, 0, 8U << 20U}, Finish{kRequest, kInOrder});
+    return client.ended(kFill).status;
   }
 
  private:

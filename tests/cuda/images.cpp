@@ -12,7 +12,8 @@ constexpr ObjectId kTarget = 21;
 class CudaImages : public testing::TestWithParam<cl_mem_object_type> {
  protected:
   void SetUp() override {
-    client_.send(CreateContext{100, {0}});
+    constexpr ObjectId kOtherContext = 100;
+    client_.send(CreateContext{kOtherContext, {0}});
     switch (GetParam()) {
       case CL_MEM_OBJECT_IMAGE1D:
         extent_ = {37, 1, 1};
@@ -59,13 +60,14 @@ class CudaImages : public testing::TestWithParam<cl_mem_object_type> {
 };
 
 TEST_P(CudaImages, GivenPixelsThenAllAndRegionsAreRead) {
+  constexpr CommandId kReadAll = 10, kReadRegion = 11;
   const Triple origin{3, extent_[1] > 1 ? 2U : 0U, extent_[2] > 1 ? 1U : 0U};
   const Triple region{5, extent_[1] > 1 ? 3U : 1U, extent_[2] > 1 ? 4U : 1U};
-  client_.send(
-      ReadImage{command(10), 0, kSourceImage, {}, extent_, size_},
-      ReadImage{command(11), 0, kSourceImage, origin, region, region[0] * region[1] * region[2] * 8});
-  EXPECT_EQ(numbers(10), pixels_);
-  const auto part = numbers(11);
+  client_.send(ReadImage{command(kReadAll), 0, kSourceImage, {}, extent_, size_},
+               ReadImage{command(kReadRegion), 0, kSourceImage, origin, region,
+                         region[0] * region[1] * region[2] * 8});
+  EXPECT_EQ(numbers(kReadAll), pixels_);
+  const auto part = numbers(kReadRegion);
   std::size_t i = 0;
   for (std::uint64_t z = 0; z < region[2]; ++z)
     for (std::uint64_t y = 0; y < region[1]; ++y)
@@ -74,31 +76,37 @@ TEST_P(CudaImages, GivenPixelsThenAllAndRegionsAreRead) {
 }
 
 TEST_P(CudaImages, GivenCopiesThroughABufferAndAnImageThenTheSame) {
-  client_.send(CreateBuffer{kBuffer, kContext, 1, size_ + 64},
-               CopyImageToBuffer{command(10, 0), kSourceImage, kBuffer, {}, extent_, 64},
-               CopyBufferToImage{command(11, 0), kBuffer, kTarget, 64, {}, extent_},
-               ReadImage{command(12), 0, kTarget, {}, extent_, size_});
-  EXPECT_EQ(numbers(12), pixels_);
+  constexpr CommandId kToBuffer = 10, kFromBuffer = 11, kReadAll = 12, kCopy = 13, kReadPixel = 14;
+  client_.send(CreateBuffer{kBuffer, kContext, kReadWrite, size_ + 64},
+               CopyImageToBuffer{command(kToBuffer, 0), kSourceImage, kBuffer, {}, extent_, 64},
+               CopyBufferToImage{command(kFromBuffer, 0), kBuffer, kTarget, 64, {}, extent_},
+               ReadImage{command(kReadAll), 0, kTarget, {}, extent_, size_});
+  EXPECT_EQ(numbers(kReadAll), pixels_);
   const Triple region{10, extent_[1] > 1 ? 2U : 1U, extent_[2] > 1 ? 2U : 1U};
-  client_.send(
-      CopyImage{command(13, 0),
-                kSourceImage,
-                kTarget,
-                {20, 0, 0},
-                {1, extent_[1] - region[1], extent_[2] - region[2]},
-                region},
-      ReadImage{command(14), 0, kTarget, {1, extent_[1] - region[1], extent_[2] - region[2]}, {1, 1, 1}, 8});
-  EXPECT_EQ(numbers(14).at(0), pixel(20, 0, 0));
+  client_.send(CopyImage{command(kCopy, 0),
+                         kSourceImage,
+                         kTarget,
+                         {20, 0, 0},
+                         {1, extent_[1] - region[1], extent_[2] - region[2]},
+                         region},
+               ReadImage{command(kReadPixel),
+                         0,
+                         kTarget,
+                         {1, extent_[1] - region[1], extent_[2] - region[2]},
+                         {1, 1, 1},
+                         8});
+  EXPECT_EQ(numbers(kReadPixel).at(0), pixel(20, 0, 0));
 }
 
 TEST_P(CudaImages, GivenColourThenTheRegionIsFilled) {
+  constexpr CommandId kFill = 10, kReadAll = 11;
   const std::array<std::uint32_t, 4> color{1, 2, 3, 70000};
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(color.data());
   client_.send(
       FillImage{
-          command(10, 0), kSourceImage, Bytes(bytes, bytes + 16), {30, 0, 0}, {7, extent_[1], extent_[2]}},
-      ReadImage{command(11), 0, kSourceImage, {}, extent_, size_});
-  const auto all = numbers(11);
+          command(kFill, 0), kSourceImage, Bytes(bytes, bytes + 16), {30, 0, 0}, {7, extent_[1], extent_[2]}},
+      ReadImage{command(kReadAll), 0, kSourceImage, {}, extent_, size_});
+  const auto all = numbers(kReadAll);
   for (std::size_t i = 0; i < all.size(); ++i)
     ASSERT_EQ(all[i], i % 37 >= 30 ? 0xFFFF000300020001U : pixels_[i]) << i;
 }

@@ -18,11 +18,13 @@ namespace {
 class CudaPeers : public testing::TestWithParam<bool> {};
 
 TEST_P(CudaPeers, GivenManyTransfersBackAndForthThenEachSeesTheLatest) {
+  constexpr PeerId kB = 1, kA = 2;
+  constexpr CommandId kRead = 5000;
   FakeNode node;
   FakeGpuClient a(node);
   FakeGpuClient b(node);
-  a.send(ConnectPeer{1, b.peers_endpoint(), b.address.peer, GetParam() ? b.address.shared : ""});
-  b.send(ConnectPeer{2, a.peers_endpoint(), a.address.peer, GetParam() ? a.address.shared : ""});
+  a.send(ConnectPeer{kB, b.peers_endpoint(), b.address.peer, GetParam() ? b.address.shared : ""});
+  b.send(ConnectPeer{kA, a.peers_endpoint(), a.address.peer, GetParam() ? a.address.shared : ""});
   constexpr std::uint64_t kCount = 3'000'000;
   a.make_zeros(kBuffer, kCount);
   b.make_zeros(kBuffer, kCount);
@@ -47,14 +49,14 @@ TEST_P(CudaPeers, GivenManyTransfersBackAndForthThenEachSeesTheLatest) {
                         {kCount},
                         {}},
               Push{command(push, Command::kReport, {step}, kOutOfOrder), kBuffer, 0, kCount * 4,
-                   static_cast<PeerId>(i % 2 == 0 ? 1 : 2), transfer});
+                   i % 2 == 0 ? kB : kA, transfer});
     to.send(Expect{command(transfer, Command::kReport, {}, kOutOfOrder), kBuffer, 0, kCount * 4});
     EXPECT_EQ(from.ended(push).status, 0);
     EXPECT_EQ(to.ended(transfer).status, 0);
     arrived = transfer;
   }
-  a.send(ReadBuffer{command(5000, Command::kReport, {arrived}), 0, kBuffer, kCount * 4 - 8, 8});
-  const auto bytes = a.data(5000);
+  a.send(ReadBuffer{command(kRead, Command::kReport, {arrived}), 0, kBuffer, kCount * 4 - 8, 8});
+  const auto bytes = a.data(kRead);
   const std::array<int, 2> numbers{last, last};
   EXPECT_EQ(std::memcmp(bytes.data(), numbers.data(), sizeof numbers), 0);
   EXPECT_EQ(window(), GetParam());
@@ -80,9 +82,11 @@ struct FakeHandle {
 /// Plays another worker, which receives what a worker pushes through memory that both share.
 class FakeReceiver {
  public:
+  static constexpr PeerId kPeer = 1;
+
   explicit FakeReceiver(Client& from) : socket_(context_, zmq::socket_type::router) {
     socket_.bind("tcp://127.0.0.1:*");
-    from.send(ConnectPeer{1, socket_.get(zmq::sockopt::last_endpoint), Pass{}, offer_.name()});
+    from.send(ConnectPeer{kPeer, socket_.get(zmq::sockopt::last_endpoint), Pass{}, offer_.name()});
     const bool taken = eventually([this] {
       listen();
       if (const auto guest = offer_.serve("client", "")) memory_ = guest->memory;
@@ -134,7 +138,7 @@ class FakeReceiver {
 class CudaWindow : public testing::Test {
  protected:
   CudaWindow() {
-    worker_.send(CreateBuffer{kBuffer, kContext, 1, kSize});
+    worker_.send(CreateBuffer{kBuffer, kContext, kReadWrite, kSize});
     // The memory has been taken by the time that a push finds it.
     while (receiver_.offers.empty()) {
       EXPECT_TRUE(push().empty());
@@ -146,7 +150,8 @@ class CudaWindow : public testing::Test {
     std::vector<WindowData> all;
     const CommandId id = id_ += 2;
     receiver_.through_host = 0;
-    worker_.send(Push{command(id, Command::kReport, {}, kOutOfOrder), kBuffer, 0, kSize, 1, id + 1});
+    worker_.send(
+        Push{command(id, Command::kReport, {}, kOutOfOrder), kBuffer, 0, kSize, FakeReceiver::kPeer, id + 1});
     std::uint64_t in_window = 0;
     EXPECT_TRUE(eventually([&] {
       receiver_.listen();
@@ -173,6 +178,7 @@ class CudaWindow : public testing::Test {
 };
 
 TEST_F(CudaWindow, GivenConsentThenPartsLieInTheWindow) {
+  constexpr CommandId kWrite = 100;
   FakeHandle handle{};
   ASSERT_EQ(receiver_.offers.size(), 1U);
   ASSERT_GE(receiver_.offers[0].handle.size(), sizeof handle);
@@ -184,8 +190,8 @@ TEST_F(CudaWindow, GivenConsentThenPartsLieInTheWindow) {
   ASSERT_NE(memory, MAP_FAILED);
   std::vector<std::uint32_t> numbers(kSize / 4);
   std::iota(numbers.begin(), numbers.end(), 5U);
-  worker_.send(WriteBuffer{command(100), kBuffer, 0, payload(numbers.data(), kSize)});
-  EXPECT_EQ(worker_.ended(100).status, 0);
+  worker_.send(WriteBuffer{command(kWrite), kBuffer, 0, payload(numbers.data(), kSize)});
+  EXPECT_EQ(worker_.ended(kWrite).status, 0);
 
   receiver_.offers[0].consent = {};
   std::vector<std::byte> seen(kSize);
@@ -223,8 +229,8 @@ TEST_F(CudaWindow, GivenPartsThatAreKeptThenTheRestGoesThroughTheHost) {
   constexpr unsigned kPushes = 60;
   for (unsigned i = 0; i < kPushes; ++i) {
     pushes.push_back(20'000 + i);
-    worker_.send(
-        Push{command(pushes.back(), Command::kReport, {}, kOutOfOrder), kBuffer, 0, kSize, 1, 30'000 + i});
+    worker_.send(Push{command(pushes.back(), Command::kReport, {}, kOutOfOrder), kBuffer, 0, kSize,
+                      FakeReceiver::kPeer, 30'000 + i});
   }
   receiver_.through_host = 0;
   ASSERT_TRUE(eventually([&] {
@@ -251,6 +257,9 @@ TEST_F(CudaWindow, GivenPartsThatAreKeptThenTheRestGoesThroughTheHost) {
 /// A worker, and memory that plays another worker's, shared with it.
 class CudaPeerWindow : public testing::Test {
  protected:
+  static constexpr WindowId kWindow = 77;
+  static constexpr CommandId kExpect = 200, kRead = 201;
+
   CudaPeerWindow() {
     memory_ = shared_by(worker_.address, Guest::Peer);
     worker_.make_zeros(kBuffer, 1000);
@@ -281,41 +290,41 @@ TEST_F(CudaPeerWindow, GivenPartThenItIsCopiedAndGivenBack) {
   const Fd file(::memfd_create("window", MFD_CLOEXEC));
   const std::array<int, 4> numbers{1, 2, 3, 4};
   ASSERT_EQ(::write(file.get(), numbers.data(), sizeof numbers), ssize_t{sizeof numbers});
-  tell(OpenWindow{77, FakeHandle{::getpid(), file.get(), sizeof numbers}.bytes(), token()});
+  tell(OpenWindow{kWindow, FakeHandle{::getpid(), file.get(), sizeof numbers}.bytes(), token()});
   ASSERT_TRUE(given_back());
-  worker_.send(Expect{command(200, Command::kReport, {}, kOutOfOrder), kBuffer, 100, 8});
-  tell(WindowData{200, 0, 77, 4, 8, token()});
-  EXPECT_EQ(worker_.ended(200).status, 0);
+  worker_.send(Expect{command(kExpect, Command::kReport, {}, kOutOfOrder), kBuffer, 100, 8});
+  tell(WindowData{kExpect, 0, kWindow, 4, 8, token()});
+  EXPECT_EQ(worker_.ended(kExpect).status, 0);
   EXPECT_TRUE(given_back());
-  worker_.send(ReadBuffer{command(201), 0, kBuffer, 96, 16});
-  const auto data = worker_.data(201);
+  worker_.send(ReadBuffer{command(kRead), 0, kBuffer, 96, 16});
+  const auto data = worker_.data(kRead);
   const std::array<int, 4> expected{0, 2, 3, 0};
   EXPECT_EQ(std::memcmp(data.data(), expected.data(), sizeof expected), 0);
 }
 
 TEST_F(CudaPeerWindow, GivenMemoryThatCannotBeOpenedThenNoConsent) {
-  tell(OpenWindow{77, FakeHandle{::getpid(), -1, 64}.bytes(), token()});
-  tell(OpenWindow{78, Bytes(3), token()});
+  tell(OpenWindow{kWindow, FakeHandle{::getpid(), -1, 64}.bytes(), token()});
+  tell(OpenWindow{kWindow + 1, Bytes(3), token()});
   // Messages are handled in order, so the offers were handled before this transfer ends.
-  worker_.send(Expect{command(200, Command::kReport, {}, kOutOfOrder), kBuffer, 0, 4});
-  tell(PeerData{200, 0, 0, payload("abcd", 4)});
-  EXPECT_EQ(worker_.ended(200).status, 0);
+  worker_.send(Expect{command(kExpect, Command::kReport, {}, kOutOfOrder), kBuffer, 0, 4});
+  tell(PeerData{kExpect, 0, 0, payload("abcd", 4)});
+  EXPECT_EQ(worker_.ended(kExpect).status, 0);
   EXPECT_TRUE(memory_->collect());
 }
 
 TEST_F(CudaPeerWindow, GivenPartOutsideOfTheWindowThenTheRuleIsBroken) {
   const Fd file(::memfd_create("window", MFD_CLOEXEC));
   ASSERT_EQ(::ftruncate(file.get(), 16), 0);
-  tell(OpenWindow{77, FakeHandle{::getpid(), file.get(), 16}.bytes(), token()});
+  tell(OpenWindow{kWindow, FakeHandle{::getpid(), file.get(), 16}.bytes(), token()});
   ASSERT_TRUE(given_back());
-  worker_.send(Expect{command(200, Command::kReport, {}, kOutOfOrder), kBuffer, 0, 8});
-  tell(WindowData{200, 0, 77, 12, 8, token()});
+  worker_.send(Expect{command(kExpect, Command::kReport, {}, kOutOfOrder), kBuffer, 0, 8});
+  tell(WindowData{kExpect, 0, kWindow, 12, 8, token()});
   EXPECT_NE(worker_.next<SessionEnded>().reason.find("outside of its window"), std::string::npos);
 }
 
 TEST_F(CudaPeerWindow, GivenWindowThatIsNotOpenThenTheRuleIsBroken) {
-  worker_.send(Expect{command(200, Command::kReport, {}, kOutOfOrder), kBuffer, 0, 8});
-  tell(WindowData{200, 0, 77, 0, 8, token()});
+  worker_.send(Expect{command(kExpect, Command::kReport, {}, kOutOfOrder), kBuffer, 0, 8});
+  tell(WindowData{kExpect, 0, kWindow, 0, 8, token()});
   EXPECT_NE(worker_.next<SessionEnded>().reason.find("not open"), std::string::npos);
 }
 

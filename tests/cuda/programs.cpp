@@ -6,7 +6,7 @@ namespace {
 class CudaPrograms : public testing::Test {
  protected:
   ProgramBuilt create(const Bytes& bytes) {
-    client_.send(CreateProgram{7, 50, kContext, ProgramKind::Binary, {0}, {bytes}});
+    client_.send(CreateProgram{kRequest, kOwnProgram, kContext, ProgramKind::Binary, {0}, {bytes}});
     return client_.next<ProgramBuilt>();
   }
   FakeNode node_;
@@ -23,7 +23,7 @@ TEST_F(CudaPrograms, GivenBinaryThenItsKernelsAreDescribed) {
 }
 
 TEST_F(CudaPrograms, GivenBinaryThenItComesBack) {
-  client_.send(GetProgramBinary{5, kProgram, 0});
+  client_.send(GetProgramBinary{kRequest, kProgram, 0});
   const auto answer = client_.next<protocol::ProgramBinary>();
   EXPECT_EQ(answer.status, CL_SUCCESS);
   EXPECT_EQ(answer.binary, daemon::compiler::serialize(fake_program()));
@@ -59,7 +59,7 @@ TEST_F(CudaPrograms, GivenCodeThatTheDriverRefusesThenTheBuildFailsWithALog) {
   auto program = fake_program();
   program.code = code("nonsense");
   EXPECT_EQ(create(daemon::compiler::serialize(program)).status, CL_SUCCESS);
-  client_.send(BuildProgram{8, 50, {0}, ""});
+  client_.send(BuildProgram{kRequest, kOwnProgram, {0}, ""});
   const auto built = client_.next<ProgramBuilt>();
   EXPECT_EQ(built.status, CL_BUILD_PROGRAM_FAILURE);
   EXPECT_EQ(built.devices.at(0).build_status, CL_BUILD_ERROR);
@@ -67,8 +67,9 @@ TEST_F(CudaPrograms, GivenCodeThatTheDriverRefusesThenTheBuildFailsWithALog) {
 }
 
 TEST_F(CudaPrograms, GivenACompilerThatDiesThenTheBuildFails) {
-  client_.send(CreateProgram{7, 50, kContext, ProgramKind::Source, {}, {code("kernel void f() {}")}},
-               BuildProgram{8, 50, {0}, ""});
+  client_.send(
+      CreateProgram{kRequest, kOwnProgram, kContext, ProgramKind::Source, {}, {code("kernel void f() {}")}},
+      BuildProgram{kRequest, kOwnProgram, {0}, ""});
   const auto built = client_.next<ProgramBuilt>();
   EXPECT_EQ(built.status, CL_BUILD_PROGRAM_FAILURE);
   EXPECT_FALSE(built.devices.at(0).log.empty());
@@ -77,7 +78,8 @@ TEST_F(CudaPrograms, GivenACompilerThatDiesThenTheBuildFails) {
 TEST_F(CudaPrograms, GivenQueriesOfAKernelThenTheyAreAnswered) {
   const auto ask = [this](cl_uint name, std::vector<std::size_t> input, std::size_t count) {
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(input.data());
-    client_.send(QueryWorkGroup{9, kIncrement, 0, name, Bytes(bytes, bytes + input.size() * 8), count * 8});
+    client_.send(
+        QueryWorkGroup{kRequest, kIncrement, 0, name, Bytes(bytes, bytes + input.size() * 8), count * 8});
     const auto answer = client_.next<WorkGroupAnswer>();
     EXPECT_EQ(answer.status, CL_SUCCESS);
     std::vector<std::size_t> numbers(answer.value.size() / 8);

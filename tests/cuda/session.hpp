@@ -26,6 +26,10 @@ inline constexpr ObjectId kIncrement = 10;  ///< kernels of fake_program()
 inline constexpr ObjectId kWait = 11;
 inline constexpr ObjectId kFault = 12;
 
+/// A further program, which a test creates, and a kernel of it.
+inline constexpr ObjectId kOwnProgram = 50;
+inline constexpr ObjectId kOwnKernel = 60;
+
 /// The kernels that fake_driver/kernels.cpp knows: increment(global int*), wait(int milliseconds) and
 /// fault().
 inline daemon::compiler::ProgramBinary fake_program() {
@@ -60,10 +64,14 @@ class FakeGpuClient : public Client {
       : Client(worker, std::move(shared)) {
     send(CreateContext{kContext, {0}}, CreateQueue{kInOrder, kContext, 0, CL_QUEUE_PROFILING_ENABLE},
          CreateQueue{kOutOfOrder, kContext, 0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE});
-    send(CreateProgram{
-        1, kProgram, kContext, ProgramKind::Binary, {0}, {daemon::compiler::serialize(fake_program())}});
+    send(CreateProgram{kRequest,
+                       kProgram,
+                       kContext,
+                       ProgramKind::Binary,
+                       {0},
+                       {daemon::compiler::serialize(fake_program())}});
     created = next<ProgramBuilt>();
-    send(BuildProgram{2, kProgram, {0}, ""});
+    send(BuildProgram{kRequest, kProgram, {0}, ""});
     built = next<ProgramBuilt>();
     send(CreateKernel{kIncrement, kProgram, "increment"}, CreateKernel{kWait, kProgram, "wait"},
          CreateKernel{kFault, kProgram, "fault"});
@@ -81,7 +89,7 @@ class FakeGpuClient : public Client {
   }
   /// Creates a buffer of `count` numbers, all 0.
   void make_zeros(ObjectId buffer, std::uint64_t count = 1) {
-    send(CreateBuffer{buffer, kContext, 1, count * sizeof(int)},
+    send(CreateBuffer{buffer, kContext, kReadWrite, count * sizeof(int)},
          FillBuffer{command(++last_id_, 0), buffer, Bytes(4), 0, count * sizeof(int)});
     finish();
   }

@@ -51,10 +51,11 @@ class SharingClient : public FakeGpuClient {
   // The build thread makes small reads ready before it builds the program of a FakeGpuClient.
   explicit SharingClient(const WorkerAddress& worker)
       : FakeGpuClient(worker, shared_by(worker, Guest::Client)) {
-    send(CreateQueue{kUntimed, kContext, 0, 0}, CreateBuffer{kBuffer, kContext, 1, sizeof numbers},
-         WriteBuffer{command(1), kBuffer, 0,
+    constexpr CommandId kWrite = 1;
+    send(CreateQueue{kUntimed, kContext, 0, 0}, CreateBuffer{kBuffer, kContext, kReadWrite, sizeof numbers},
+         WriteBuffer{command(kWrite), kBuffer, 0,
                      payload(reinterpret_cast<const char*>(numbers.data()), sizeof numbers)});
-    ended(1);
+    ended(kWrite);
   }
 
   std::shared_ptr<std::byte> block_;

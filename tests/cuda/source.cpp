@@ -18,9 +18,11 @@ constexpr const char* kSource = R"(
 
 class CudaSource : public testing::Test {
  protected:
+  static constexpr ObjectId kNumbers = 20;  ///< a buffer
+
   ProgramBuilt build(const std::string& source, const std::string& options) {
-    client_.send(CreateProgram{7, 50, kContext, ProgramKind::Source, {}, {code(source)}},
-                 BuildProgram{8, 50, {0}, options});
+    client_.send(CreateProgram{kRequest, kOwnProgram, kContext, ProgramKind::Source, {}, {code(source)}},
+                 BuildProgram{kRequest, kOwnProgram, {0}, options});
     return client_.next<ProgramBuilt>();
   }
   FakeNode node_;
@@ -54,62 +56,75 @@ TEST_F(CudaSource, GivenProgramThenItsKernelsAreDescribed) {
 }
 
 TEST_F(CudaSource, GivenBufferAndValuesThenTheKernelGetsThem) {
+  constexpr CommandId kLaunch = 100;
   ASSERT_EQ(build(kSource, "-x cuda").status, CL_SUCCESS);
-  client_.make_zeros(20, 4);
-  client_.send(CreateKernel{60, 50, "add"},
-               RunKernel{command(100), 60, {object_arg(0, 20), value_arg(1, 5)}, {}, {4}, {2}});
-  EXPECT_EQ(client_.ended(100).status, CL_SUCCESS);
-  EXPECT_EQ(client_.first(20), 5);
+  client_.make_zeros(kNumbers, 4);
+  client_.send(
+      CreateKernel{kOwnKernel, kOwnProgram, "add"},
+      RunKernel{command(kLaunch), kOwnKernel, {object_arg(0, kNumbers), value_arg(1, 5)}, {}, {4}, {2}});
+  EXPECT_EQ(client_.ended(kLaunch).status, CL_SUCCESS);
+  EXPECT_EQ(client_.first(kNumbers), 5);
 }
 
 TEST_F(CudaSource, GivenEightBytesThenTheyMayBeAValueOrNothing) {
+  constexpr CommandId kValue = 100, kNothing = 101, kFourBytes = 102;
   ASSERT_EQ(build(kSource, "-x cuda").status, CL_SUCCESS);
-  client_.make_zeros(20);
+  client_.make_zeros(kNumbers);
   const KernelArg null{0, KernelArg::NullObject, 0, {}};
-  client_.send(CreateKernel{60, 50, "scale"},
-               RunKernel{command(100), 60, {object_arg(0, 20), value_arg(1, std::uint64_t{1})}, {}, {1}, {1}},
-               RunKernel{command(101), 60, {null}, {}, {1}, {1}},
-               RunKernel{command(102), 60, {value_arg(1, 1)}, {}, {1}, {1}});
-  EXPECT_EQ(client_.ended(100).status, CL_SUCCESS);
-  EXPECT_EQ(client_.ended(101).status, CL_SUCCESS);
-  EXPECT_EQ(client_.ended(102).status, CL_INVALID_ARG_SIZE);
+  client_.send(CreateKernel{kOwnKernel, kOwnProgram, "scale"},
+               RunKernel{command(kValue),
+                         kOwnKernel,
+                         {object_arg(0, kNumbers), value_arg(1, std::uint64_t{1})},
+                         {},
+                         {1},
+                         {1}},
+               RunKernel{command(kNothing), kOwnKernel, {null}, {}, {1}, {1}},
+               RunKernel{command(kFourBytes), kOwnKernel, {value_arg(1, 1)}, {}, {1}, {1}});
+  EXPECT_EQ(client_.ended(kValue).status, CL_SUCCESS);
+  EXPECT_EQ(client_.ended(kNothing).status, CL_SUCCESS);
+  EXPECT_EQ(client_.ended(kFourBytes).status, CL_INVALID_ARG_SIZE);
 }
 
 TEST_F(CudaSource, GivenDynamicMemoryThenTheLaunchHasIt) {
+  constexpr CommandId kFitting = 100, kTooLarge = 101;
   ASSERT_EQ(build(kSource, "-x cuda").status, CL_SUCCESS);
-  client_.make_zeros(20);
+  client_.make_zeros(kNumbers);
   const KernelArg memory{1, KernelArg::Local, 4096, {}};
   const KernelArg too_much{1, KernelArg::Local, 1 << 20, {}};
-  client_.send(CreateKernel{60, 50, "dynamic"},
-               RunKernel{command(100), 60, {object_arg(0, 20), memory}, {}, {32}, {32}});
-  EXPECT_EQ(client_.ended(100).status, CL_SUCCESS);
-  EXPECT_EQ(client_.first(20), 4096);
-  client_.send(RunKernel{command(101), 60, {too_much}, {}, {32}, {32}});
-  EXPECT_EQ(client_.ended(101).status, CL_OUT_OF_RESOURCES);
+  client_.send(CreateKernel{kOwnKernel, kOwnProgram, "dynamic"},
+               RunKernel{command(kFitting), kOwnKernel, {object_arg(0, kNumbers), memory}, {}, {32}, {32}});
+  EXPECT_EQ(client_.ended(kFitting).status, CL_SUCCESS);
+  EXPECT_EQ(client_.first(kNumbers), 4096);
+  client_.send(RunKernel{command(kTooLarge), kOwnKernel, {too_much}, {}, {32}, {32}});
+  EXPECT_EQ(client_.ended(kTooLarge).status, CL_OUT_OF_RESOURCES);
 }
 
 TEST_F(CudaSource, GivenWhatItsKernelsCannotKnowThenTheLaunchFails) {
+  constexpr CommandId kWithOffset = 100, kUnevenGroups = 101, kTooManyGroups = 102;
   ASSERT_EQ(build(kSource, "-x cuda").status, CL_SUCCESS);
-  client_.make_zeros(20, 4);
-  client_.send(CreateKernel{60, 50, "increment"},
-               RunKernel{command(100), 60, {object_arg(0, 20)}, {1}, {2}, {2}},
-               RunKernel{command(101), 60, {}, {}, {3}, {2}},
-               RunKernel{command(102), 60, {}, {}, {1, 65536, 1}, {1, 1, 1}});
-  EXPECT_EQ(client_.ended(100).status, CL_INVALID_GLOBAL_OFFSET);
-  EXPECT_EQ(client_.ended(101).status, CL_INVALID_WORK_GROUP_SIZE);
-  EXPECT_EQ(client_.ended(102).status, CL_OUT_OF_RESOURCES);
+  client_.make_zeros(kNumbers, 4);
+  client_.send(CreateKernel{kOwnKernel, kOwnProgram, "increment"},
+               RunKernel{command(kWithOffset), kOwnKernel, {object_arg(0, kNumbers)}, {1}, {2}, {2}},
+               RunKernel{command(kUnevenGroups), kOwnKernel, {}, {}, {3}, {2}},
+               RunKernel{command(kTooManyGroups), kOwnKernel, {}, {}, {1, 65536, 1}, {1, 1, 1}});
+  EXPECT_EQ(client_.ended(kWithOffset).status, CL_INVALID_GLOBAL_OFFSET);
+  EXPECT_EQ(client_.ended(kUnevenGroups).status, CL_INVALID_WORK_GROUP_SIZE);
+  EXPECT_EQ(client_.ended(kTooManyGroups).status, CL_OUT_OF_RESOURCES);
 }
 
 TEST_F(CudaSource, GivenBinaryThenItRunsElsewhere) {
+  constexpr CommandId kLaunch = 100;
+  constexpr ObjectId kFromBinary = 51;
   ASSERT_EQ(build(kSource, "-x cuda").status, CL_SUCCESS);
-  client_.send(GetProgramBinary{5, 50, 0});
+  client_.send(GetProgramBinary{kRequest, kOwnProgram, 0});
   const Bytes binary = client_.next<protocol::ProgramBinary>().binary;
-  client_.make_zeros(20);
-  client_.send(CreateProgram{9, 51, kContext, ProgramKind::Binary, {0}, {binary}},
-               BuildProgram{10, 51, {0}, ""}, CreateKernel{60, 51, "increment"},
-               RunKernel{command(100), 60, {object_arg(0, 20)}, {}, {1}, {1}});
-  EXPECT_EQ(client_.ended(100).status, CL_SUCCESS);
-  EXPECT_EQ(client_.first(20), 1);
+  client_.make_zeros(kNumbers);
+  client_.send(CreateProgram{kRequest, kFromBinary, kContext, ProgramKind::Binary, {0}, {binary}},
+               BuildProgram{kRequest, kFromBinary, {0}, ""},
+               CreateKernel{kOwnKernel, kFromBinary, "increment"},
+               RunKernel{command(kLaunch), kOwnKernel, {object_arg(0, kNumbers)}, {}, {1}, {1}});
+  EXPECT_EQ(client_.ended(kLaunch).status, CL_SUCCESS);
+  EXPECT_EQ(client_.first(kNumbers), 1);
 }
 
 TEST_F(CudaSource, GivenErrorsThenTheBuildFailsWithALog) {

@@ -67,13 +67,20 @@ TEST_F(CudaSparse, GivenOnlyAPartIsKeptThenTheRestIsFree) {
 }
 
 TEST_F(CudaSparse, GivenACommandThatRunsThenItsMemoryStaysUntilItHasEnded) {
+  constexpr CommandId kSlow = 100, kBehind = 101;
   ASSERT_EQ(fill(kSparse, 0, 32 * kMebi), 0);
-  client_.send(
-      RunKernel{command(100), kWait, {value_arg(0, std::uint32_t{100})}, {}, {1}, {1}},
-      RunKernel{
-          command(101), kIncrement, {object_arg(0, kSparse)}, {}, {4}, {4}, {}, {}, {{kSparse, {{0, 16}}}}},
-      TrimBuffer{kSparse, {}});
-  EXPECT_EQ(client_.ended(101).status, 0);
+  client_.send(RunKernel{command(kSlow), kWait, {value_arg(0, std::uint32_t{100})}, {}, {1}, {1}},
+               RunKernel{command(kBehind),
+                         kIncrement,
+                         {object_arg(0, kSparse)},
+                         {},
+                         {4},
+                         {4},
+                         {},
+                         {},
+                         {{kSparse, {{0, 16}}}}},
+               TrimBuffer{kSparse, {}});
+  EXPECT_EQ(client_.ended(kBehind).status, 0);
   client_.finish();
   EXPECT_EQ(fill(kSparse, 32 * kMebi, 64 * kMebi), 0);
 }
@@ -94,18 +101,20 @@ TEST_F(CudaSparse, GivenALaunchThenItHasMemoryForWhatItUses) {
 }
 
 TEST_F(CudaSparse, GivenCopiesThenBothEndsHaveMemory) {
+  constexpr CommandId kCopy = 100, kCopyRect = 101;
   ASSERT_EQ(fill(kSparse, 80 * kMebi, 4 * kMebi, 5), 0);
   client_.send(
-      CopyBuffer{command(100), kSparse, kSparse, 80 * kMebi, 3 * kMebi, 4 * kMebi},
+      CopyBuffer{command(kCopy), kSparse, kSparse, 80 * kMebi, 3 * kMebi, 4 * kMebi},
       CopyBufferRect{
-          command(101), kSparse, kSparse, {0, 80, 0}, {0, 40, 0}, {16, 3, 1}, {kMebi, 0}, {kMebi, 0}});
-  EXPECT_EQ(client_.ended(100).status, 0);
-  EXPECT_EQ(client_.ended(101).status, 0);
+          command(kCopyRect), kSparse, kSparse, {0, 80, 0}, {0, 40, 0}, {16, 3, 1}, {kMebi, 0}, {kMebi, 0}});
+  EXPECT_EQ(client_.ended(kCopy).status, 0);
+  EXPECT_EQ(client_.ended(kCopyRect).status, 0);
   EXPECT_EQ(byte(kSparse, 7 * kMebi - 1), 5);
   EXPECT_EQ(byte(kSparse, 42 * kMebi + 15), 5);
 }
 
 TEST_F(CudaSparse, GivenAnImageOfASparseBufferThenItFails) {
+  constexpr CommandId kFill = 100;
   client_.send(CreateImage{kOther,
                            kContext,
                            kReadWrite,
@@ -116,8 +125,8 @@ TEST_F(CudaSparse, GivenAnImageOfASparseBufferThenItFails) {
                            0,
                            0,
                            kSparse},
-               FillImage{command(100), kOther, Bytes(16), {}, {16, 1, 1}});
-  EXPECT_EQ(client_.ended(100).status, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+               FillImage{command(kFill), kOther, Bytes(16), {}, {16, 1, 1}});
+  EXPECT_EQ(client_.ended(kFill).status, CL_MEM_OBJECT_ALLOCATION_FAILURE);
 }
 
 TEST_F(CudaSparse, GivenRangesBeyondTheBufferThenTheSessionEnds) {

@@ -19,17 +19,17 @@ std::string property(const FakeGpuClient& client, cl_uint name) {
 class CudaSpirv : public testing::Test {
  protected:
   static ProgramBuilt create(FakeGpuClient& client, ObjectId id, const Bytes& il) {
-    client.send(CreateProgram{7, id, kContext, ProgramKind::Il, {}, {il}});
+    client.send(CreateProgram{kRequest, id, kContext, ProgramKind::Il, {}, {il}});
     return client.next<ProgramBuilt>();
   }
   ProgramBuilt build(const std::string& module, const std::string& options = "") {
-    EXPECT_EQ(create(client_, 50, spirv_module(module)).status, CL_SUCCESS);
-    client_.send(BuildProgram{8, 50, {0}, options});
+    EXPECT_EQ(create(client_, kOwnProgram, spirv_module(module)).status, CL_SUCCESS);
+    client_.send(BuildProgram{kRequest, kOwnProgram, {0}, options});
     return client_.next<ProgramBuilt>();
   }
   ProgramBuilt compile(ObjectId id, const std::string& module) {
     EXPECT_EQ(create(client_, id, spirv_module(module)).status, CL_SUCCESS);
-    client_.send(CompileProgram{8, id, {0}, "", {}, {}});
+    client_.send(CompileProgram{kRequest, id, {0}, "", {}, {}});
     return client_.next<ProgramBuilt>();
   }
   FakeNode node_;
@@ -48,6 +48,8 @@ TEST_F(CudaSpirv, GivenTranslatorThenTheDeviceTakesSpirv) {
 }
 
 TEST_F(CudaSpirv, GivenModuleThenItsKernelIsDescribedAndRuns) {
+  constexpr CommandId kLaunch = 100;
+  constexpr ObjectId kNumbers = 20;
   const ProgramBuilt built = build("increment");
   ASSERT_EQ(built.status, CL_SUCCESS) << built.devices.at(0).log;
   EXPECT_EQ(built.devices.at(0).binary_type, std::uint32_t{CL_PROGRAM_BINARY_TYPE_EXECUTABLE});
@@ -55,43 +57,46 @@ TEST_F(CudaSpirv, GivenModuleThenItsKernelIsDescribedAndRuns) {
   EXPECT_EQ(built.kernels[0].name, "increment");
   ASSERT_EQ(built.kernels[0].args.size(), 1U);
   EXPECT_EQ(built.kernels[0].args[0].address, std::uint32_t{CL_KERNEL_ARG_ADDRESS_GLOBAL});
-  client_.make_zeros(20, 4);
-  client_.send(CreateKernel{60, 50, "increment"},
-               RunKernel{command(100), 60, {object_arg(0, 20)}, {}, {1}, {1}});
-  EXPECT_EQ(client_.ended(100).status, CL_SUCCESS);
-  EXPECT_EQ(client_.first(20), 1);
+  client_.make_zeros(kNumbers, 4);
+  client_.send(CreateKernel{kOwnKernel, kOwnProgram, "increment"},
+               RunKernel{command(kLaunch), kOwnKernel, {object_arg(0, kNumbers)}, {}, {1}, {1}});
+  EXPECT_EQ(client_.ended(kLaunch).status, CL_SUCCESS);
+  EXPECT_EQ(client_.first(kNumbers), 1);
 }
 
 TEST_F(CudaSpirv, GivenModuleThenItCanBeBuiltAgain) {
   ASSERT_EQ(build("increment").status, CL_SUCCESS);
-  client_.send(BuildProgram{9, 50, {0}, "-cl-fast-relaxed-math"});
+  client_.send(BuildProgram{kRequest, kOwnProgram, {0}, "-cl-fast-relaxed-math"});
   EXPECT_EQ(client_.next<ProgramBuilt>().status, CL_SUCCESS);
 }
 
 TEST_F(CudaSpirv, GivenParametersOfAllSizesThenTheyAreThoseOfTheCode) {
+  constexpr ObjectId kWithImages = 51;
   EXPECT_EQ(build("memory").status, CL_SUCCESS);
-  EXPECT_EQ(create(client_, 51, spirv_module("images")).status, CL_SUCCESS);
-  client_.send(BuildProgram{9, 51, {0}, ""});
+  EXPECT_EQ(create(client_, kWithImages, spirv_module("images")).status, CL_SUCCESS);
+  client_.send(BuildProgram{kRequest, kWithImages, {0}, ""});
   EXPECT_EQ(client_.next<ProgramBuilt>().status, CL_SUCCESS);
 }
 
 TEST_F(CudaSpirv, GivenBinaryOfItThenItIsAProgram) {
+  constexpr ObjectId kFromBinary = 52;
   ASSERT_EQ(build("increment").status, CL_SUCCESS);
-  client_.send(GetProgramBinary{5, 50, 0});
+  client_.send(GetProgramBinary{kRequest, kOwnProgram, 0});
   const auto answer = client_.next<protocol::ProgramBinary>();
   ASSERT_FALSE(answer.binary.empty());
-  client_.send(CreateProgram{7, 52, kContext, ProgramKind::Binary, {0}, {answer.binary}});
+  client_.send(CreateProgram{kRequest, kFromBinary, kContext, ProgramKind::Binary, {0}, {answer.binary}});
   EXPECT_EQ(client_.next<ProgramBuilt>().status, CL_SUCCESS);
-  client_.send(BuildProgram{8, 52, {0}, ""});
+  client_.send(BuildProgram{kRequest, kFromBinary, {0}, ""});
   EXPECT_EQ(client_.next<ProgramBuilt>().kernels.size(), 1U);
 }
 
 TEST_F(CudaSpirv, GivenPartsThenTheyAreCompiledAndLinked) {
-  const ProgramBuilt caller = compile(50, "caller");
+  constexpr ObjectId kCaller = 50, kCalled = 51, kLinked = 52;
+  const ProgramBuilt caller = compile(kCaller, "caller");
   ASSERT_EQ(caller.status, CL_SUCCESS) << caller.devices.at(0).log;
   EXPECT_EQ(caller.devices.at(0).binary_type, std::uint32_t{CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT});
-  ASSERT_EQ(compile(51, "called").status, CL_SUCCESS);
-  client_.send(LinkProgram{9, 52, 1, {0}, "", {50, 51}});
+  ASSERT_EQ(compile(kCalled, "called").status, CL_SUCCESS);
+  client_.send(LinkProgram{kRequest, kLinked, kContext, {0}, "", {kCaller, kCalled}});
   const auto linked = client_.next<ProgramBuilt>();
   ASSERT_EQ(linked.status, CL_SUCCESS) << linked.devices.at(0).log;
   ASSERT_EQ(linked.kernels.size(), 1U);
@@ -99,20 +104,21 @@ TEST_F(CudaSpirv, GivenPartsThenTheyAreCompiledAndLinked) {
 }
 
 TEST_F(CudaSpirv, GivenWhatIsNoModuleThenInvalidValue) {
-  EXPECT_EQ(create(client_, 50, code("kernel void k() {}")).status, CL_INVALID_VALUE);
+  constexpr ObjectId kCut = 51;
+  EXPECT_EQ(create(client_, kOwnProgram, code("kernel void k() {}")).status, CL_INVALID_VALUE);
   Bytes cut = spirv_module("increment");
   // Inside of the last OpStore; each instruction behind it has one word.
   cut.resize(cut.size() - 3 * sizeof(std::uint32_t));
-  EXPECT_EQ(create(client_, 51, cut).status, CL_INVALID_VALUE);
-  client_.send(BuildProgram{8, 51, {0}, ""});
+  EXPECT_EQ(create(client_, kCut, cut).status, CL_INVALID_VALUE);
+  client_.send(BuildProgram{kRequest, kCut, {0}, ""});
   EXPECT_EQ(client_.next<ProgramBuilt>().status, CL_INVALID_VALUE);
 }
 
 TEST_F(CudaSpirv, GivenModuleThatIsRefusedThenTheBuildFailsWithALog) {
   Bytes later = spirv_module("increment");
   later[5] = 99;
-  EXPECT_EQ(create(client_, 50, later).status, CL_SUCCESS);
-  client_.send(BuildProgram{8, 50, {0}, ""});
+  EXPECT_EQ(create(client_, kOwnProgram, later).status, CL_SUCCESS);
+  client_.send(BuildProgram{kRequest, kOwnProgram, {0}, ""});
   const auto built = client_.next<ProgramBuilt>();
   EXPECT_EQ(built.status, CL_BUILD_PROGRAM_FAILURE);
   EXPECT_EQ(built.devices.at(0).build_status, CL_BUILD_ERROR);
@@ -127,7 +133,7 @@ TEST_F(CudaSpirv, GivenNoTranslatorThenTheDeviceTakesNone) {
   EXPECT_EQ(property(client, CL_DEVICE_EXTENSIONS).find("cl_khr_il_program"), std::string::npos);
   EXPECT_STREQ(property(client, CL_DEVICE_IL_VERSION).c_str(), "");
   EXPECT_EQ(property(client, CL_DEVICE_ILS_WITH_VERSION), "");
-  EXPECT_EQ(create(client, 50, spirv_module("increment")).status, CL_INVALID_OPERATION);
+  EXPECT_EQ(create(client, kOwnProgram, spirv_module("increment")).status, CL_INVALID_OPERATION);
 }
 
 }  // namespace

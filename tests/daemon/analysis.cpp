@@ -12,7 +12,7 @@ class Analysis : public testing::Test {
   ProgramAnalysed analyse(const std::string& source, const std::string& options = "") {
     Client client(node_);
     client.set_up(source);
-    client.send(AnalyseProgram{1, kProgram, 0, options, 0});
+    client.send(AnalyseProgram{kRequest, kProgram, 0, options, 0});
     return client.next<ProgramAnalysed>();
   }
   Node node_{{"--nvidia", "opencl"}};

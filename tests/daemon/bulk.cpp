@@ -12,7 +12,7 @@ constexpr std::uint64_t kPart = kPartSize;
 
 class Bulk : public testing::Test {
  protected:
-  static constexpr CommandId kRemote = 50, kWrite = 100, kFill = 101, kPush = 102, kExpect = 200, kRead = 201;
+  static constexpr CommandId kWrite = 100, kFill = 101, kPush = 102, kExpect = 200, kRead = 201;
   /// What the client calls the push.
   static constexpr CommandId kPushed = 300;
 
@@ -135,7 +135,6 @@ TEST_F(Bulk, GivenPushThatFailsThenItsEventEnds) {
 }
 
 TEST_F(Bulk, GivenSegmentThenContentNeedsNoPartsEitherWay) {
-  constexpr ObjectId kSegment = 900;
   const auto segment = SharedSegment::create(2 * bytes());
   ASSERT_EQ(give_segment(client_.address.shared, client_.address.client.secret, kSegment, *segment, 0,
                          std::chrono::seconds(2)),

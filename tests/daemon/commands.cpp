@@ -64,14 +64,14 @@ TEST_F(Commands, GivenReportsThatNobodyWaitsForThenTheyPrecedeFinished) {
 }
 
 TEST_F(Commands, GivenReportsThatNobodyWaitsForThenTheyComeWithoutOthers) {
-  constexpr CommandId kFirstMarker = 100, kSecondMarker = 101, kRemote = 200;
+  constexpr CommandId kFirstMarker = 100, kSecondMarker = 101, kFailing = 200;
   ASSERT_EQ(client_.set_up(kCommandKernels).status, 0);
   constexpr auto kFlags = static_cast<std::uint8_t>(Command::kReport | Command::kUnhurried);
   client_.send(Marker{command(kFirstMarker, kFlags)});
   EXPECT_EQ(client_.ended(kFirstMarker).status, 0);
   // A failure is reported at once: there may be nothing else to report.
-  client_.send(AwaitRemote{kRemote, kContext}, Marker{command(kSecondMarker, kFlags, {kRemote})},
-               SetRemote{kRemote, -5});
+  client_.send(AwaitRemote{kFailing, kContext}, Marker{command(kSecondMarker, kFlags, {kFailing})},
+               SetRemote{kFailing, -5});
   EXPECT_LT(client_.ended(kSecondMarker).status, 0);
 }
 
@@ -104,22 +104,23 @@ TEST_F(Commands, GivenPrintfThenPrintComesBeforeTheEnd) {
 
 TEST_F(Commands, GivenPartsThenTheyAreOneCommand) {
   client_.set_up();
-  for (const ObjectId queue : {2, 3}) {
+  for (const ObjectId queue : {kInOrder, kOutOfOrder}) {
     const std::size_t part = kPartSize;
     std::vector<char> bytes(3 * part);
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7 + queue);
-    const ObjectId id = 10 + queue;
+    const ObjectId buffer = 10 + queue;
     const CommandId write = 100 * queue;
     const CommandId read = write + 1;
-    client_.send(CreateBuffer{id, kContext, kReadWrite, bytes.size()});
+    client_.send(CreateBuffer{buffer, kContext, kReadWrite, bytes.size()});
     for (int i = 0; i < 3; ++i) {
       const std::uint8_t more = i < 2 ? Command::kMore : 0;
-      client_.send(WriteBuffer{command(write, Command::kReport | more, {}, queue), id, i * part,
+      client_.send(WriteBuffer{command(write, Command::kReport | more, {}, queue), buffer, i * part,
                                payload(bytes.data() + i * part, part)});
     }
     for (std::uint32_t i = 0; i < 3; ++i) {
       const std::uint8_t more = i < 2 ? Command::kMore : 0;
-      client_.send(ReadBuffer{command(read, Command::kReport | more, {write}, queue), i, id, i * part, part});
+      client_.send(
+          ReadBuffer{command(read, Command::kReport | more, {write}, queue), i, buffer, i * part, part});
     }
     EXPECT_EQ(client_.ended(write).status, 0);
     EXPECT_EQ(client_.ended(read).status, 0);
@@ -135,20 +136,21 @@ TEST_F(Commands, GivenPartsThenTheyAreOneCommand) {
 
 TEST_F(Commands, GivenProfilingThenTimesAreOnTheNodesClockAndInOrder) {
   constexpr CommandId kLaunch = 100;
+  constexpr ObjectId kProfiled = 7;
   client_.set_up(kCommandKernels);
   constexpr std::uint64_t kProfiling = 2;
-  client_.send(CreateQueue{7, kContext, 0, kProfiling}, CreateBuffer{kBuffer, kContext, kReadWrite, 4096},
-               CreateKernel{kKernel, kProgram, "add"});
-  client_.send(SyncClock{1});
+  client_.send(CreateQueue{kProfiled, kContext, 0, kProfiling},
+               CreateBuffer{kBuffer, kContext, kReadWrite, 4096}, CreateKernel{kKernel, kProgram, "add"});
+  client_.send(SyncClock{kRequest});
   const auto before = client_.next<ClockSynced>().clock;
-  client_.send(RunKernel{command(kLaunch, Command::kReport, {}, 7),
+  client_.send(RunKernel{command(kLaunch, Command::kReport, {}, kProfiled),
                          kKernel,
                          {object_arg(0, kBuffer), value_arg(1, 7)},
                          {},
                          {64},
                          {}});
   const auto times = client_.ended(kLaunch).times;
-  client_.send(SyncClock{2});
+  client_.send(SyncClock{kRequest});
   const auto after = client_.next<ClockSynced>().clock;
   EXPECT_LE(static_cast<std::uint64_t>(before), times[0]);
   EXPECT_LE(times[0], times[1]);
@@ -281,7 +283,7 @@ TEST_F(Commands, GivenProgramThenItIsCompiledForWhoAsksForItsBinaryOnly) {
     Client client(node);
     ASSERT_EQ(client.set_up(kCommandKernels).status, 0);
     EXPECT_FALSE(compiled());
-    client.send(GetProgramBinary{50, kProgram, 0});
+    client.send(GetProgramBinary{kRequest, kProgram, 0});
     EXPECT_FALSE(client.next<ProgramBinary>().binary.empty());
   }
   const bool shows = compiled();
@@ -317,18 +319,19 @@ TEST_F(Commands, GivenCompiledPartsThenTheyLink) {
   constexpr CommandId kLaunch = 100, kRead = 101;
   constexpr ObjectId kUser = 10, kFunction = 11, kHeader = 12, kLinked = 13;
   client_.set_up();
-  client_.send(CreateProgram{1,
-                             kUser,
-                             kContext,
-                             ProgramKind::Source,
-                             {},
-                             {code("#include \"f.h\"\nkernel void k(global int* o) { *o = f(3); }")}},
-               CreateProgram{
-                   2, kFunction, kContext, ProgramKind::Source, {}, {code("int f(int x) { return x + 1; }")}},
-               CreateProgram{3, kHeader, kContext, ProgramKind::Source, {}, {code("int f(int x);")}},
-               CompileProgram{4, kUser, {0}, "", {kHeader}, {"f.h"}},
-               CompileProgram{5, kFunction, {0}, "", {}, {}},
-               LinkProgram{6, kLinked, kContext, {0}, "", {kUser, kFunction}});
+  client_.send(
+      CreateProgram{kRequest,
+                    kUser,
+                    kContext,
+                    ProgramKind::Source,
+                    {},
+                    {code("#include \"f.h\"\nkernel void k(global int* o) { *o = f(3); }")}},
+      CreateProgram{
+          kRequest, kFunction, kContext, ProgramKind::Source, {}, {code("int f(int x) { return x + 1; }")}},
+      CreateProgram{kRequest, kHeader, kContext, ProgramKind::Source, {}, {code("int f(int x);")}},
+      CompileProgram{kRequest, kUser, {0}, "", {kHeader}, {"f.h"}},
+      CompileProgram{kRequest, kFunction, {0}, "", {}, {}},
+      LinkProgram{kRequest, kLinked, kContext, {0}, "", {kUser, kFunction}});
   EXPECT_EQ(client_.next<ProgramBuilt>().status, 0);
   EXPECT_EQ(client_.next<ProgramBuilt>().status, 0);
   const auto linked = client_.next<ProgramBuilt>();
@@ -343,7 +346,7 @@ TEST_F(Commands, GivenCompiledPartsThenTheyLink) {
 
 TEST_F(Commands, GivenSubDevicesThenTheyAreDescribedAndUsed) {
   constexpr CommandId kMarker = 100;
-  client_.send(CreateSubDevices{1, 0, {0x1086, 1, 0}, kFirstSubDevice});
+  client_.send(CreateSubDevices{kRequest, 0, {0x1086, 1, 0}, kFirstSubDevice});
   const auto created = client_.next<SubDevicesCreated>();
   if (created.status != 0) GTEST_SKIP() << "the device cannot be partitioned: " << created.status;
   ASSERT_FALSE(created.devices.empty());
@@ -356,7 +359,8 @@ TEST_F(Commands, GivenSubDevicesThenTheyAreDescribedAndUsed) {
 TEST_F(Commands, GivenWorkGroupQueryThenItIsAnswered) {
   client_.set_up(kCommandKernels);
   constexpr std::uint32_t kWorkGroupSize = 0x11B0;
-  client_.send(CreateKernel{kKernel, kProgram, "add"}, QueryWorkGroup{1, kKernel, 0, kWorkGroupSize, {}, 8});
+  client_.send(CreateKernel{kKernel, kProgram, "add"},
+               QueryWorkGroup{kRequest, kKernel, 0, kWorkGroupSize, {}, 8});
   const auto answer = client_.next<WorkGroupAnswer>();
   EXPECT_EQ(answer.status, 0);
   EXPECT_EQ(answer.value.size(), 8U);

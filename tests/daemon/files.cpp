@@ -62,7 +62,7 @@ TEST_F(NodeFiles, GivenReadAndExpectInAnyOrderThenTheBufferHasTheContent) {
   Expect later = expectation(100);
   later.command.id = kSecondTransfer;
   client_.send(second);
-  client_.send(SyncClock{1});
+  client_.send(SyncClock{kRequest});
   client_.next<ClockSynced>();
   client_.send(later);
   EXPECT_EQ(client_.ended(kSecondTransfer).status, 0);
@@ -102,9 +102,9 @@ TEST_F(NodeFiles, GivenEventOfAWriteThenCommandsMayWaitForIt) {
 }
 
 TEST_F(NodeFiles, GivenQueryThenTheSizeOrTheReason) {
-  client_.send(QueryFile{1, kFile});
+  client_.send(QueryFile{kRequest, kFile});
   EXPECT_EQ(client_.next<FileAnswer>().size, kSize);
-  client_.send(CreateFile{kFile + 1, kContext, "/etc/passwd", 1}, QueryFile{2, kFile + 1});
+  client_.send(CreateFile{kFile + 1, kContext, "/etc/passwd", 1}, QueryFile{kRequest, kFile + 1});
   const auto answer = client_.next<FileAnswer>();
   EXPECT_EQ(answer.status, static_cast<int>(FileStatus::AccessDenied));
   EXPECT_CONTAINS(answer.failure, "file-roots");

@@ -66,8 +66,7 @@ class GuestSegments : public testing::Test {
   };
 
   static constexpr std::uint64_t kBytes = 3 * kMiB + 20;
-  static constexpr ObjectId kSegment = 900;
-  static constexpr CommandId kRemote = 50, kWrite = 200, kRead = 201;
+  static constexpr CommandId kWrite = 200, kRead = 201;
 
   GuestSegments() {
     content_.resize(kBytes / 4);

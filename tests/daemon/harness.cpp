@@ -308,8 +308,8 @@ ProgramBuilt Client::set_up(const std::string& source) {
   send(CreateContext{kContext, devices}, CreateQueue{kInOrder, kContext, 0, 0},
        CreateQueue{kOutOfOrder, kContext, 0, kOutOfOrderMode});
   if (source.empty()) return {};
-  send(CreateProgram{1, kProgram, kContext, ProgramKind::Source, {}, {code(source)}},
-       BuildProgram{2, kProgram, devices, ""});
+  send(CreateProgram{kRequest, kProgram, kContext, ProgramKind::Source, {}, {code(source)}},
+       BuildProgram{kRequest, kProgram, devices, ""});
   return next<ProgramBuilt>();
 }
 

@@ -18,6 +18,7 @@
 #include <variant>
 #include <vector>
 
+#include "ids.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
 #include "protocol/security/tls.hpp"
@@ -266,10 +267,9 @@ class Client {
   }
   /// The data of a ReadBuffer of at most kMaxPayload bytes.
   std::vector<std::byte> data(CommandId command, std::uint32_t part = 0);
-  /// Creates context 1 of all devices, queue 2 (in order), queue 3 (out of order), and builds program 4 of
-  /// `source`.
+  /// Creates kContext of all devices, kInOrder and kOutOfOrder, and builds kProgram of `source`.
   ProgramBuilt set_up(const std::string& source = {});
-  Finished finish(ObjectId queue = 2);
+  Finished finish(ObjectId queue = kInOrder);
   std::string peers_endpoint() const { return "tcp://127.0.0.1:" + std::to_string(address.peers); }
 
   WorkerAddress address;
@@ -285,7 +285,7 @@ class Client {
 };
 
 inline Command command(CommandId id, std::uint8_t flags = Command::kReport, std::vector<CommandId> waits = {},
-                       ObjectId queue = 2) {
+                       ObjectId queue = kInOrder) {
   return {id, queue, flags, std::move(waits)};
 }
 

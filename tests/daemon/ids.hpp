@@ -18,6 +18,13 @@ inline constexpr protocol::ObjectId kThird = 7;
 inline constexpr protocol::ObjectId kImage = 5;
 inline constexpr protocol::ObjectId kKernel = 6;
 inline constexpr protocol::ObjectId kOtherKernel = 7;
+inline constexpr protocol::ObjectId kSegment = 900;  ///< memory that the client shares
+
+/// An event of another node.
+inline constexpr protocol::CommandId kRemote = 50;
+
+/// For requests whose replies a test tells apart by what they are.
+inline constexpr protocol::RequestId kRequest = 1;
 
 /// CL_MEM_READ_WRITE
 inline constexpr std::uint64_t kReadWrite = 1;

@@ -38,20 +38,20 @@ TEST(KernelLimit, GivenAKernelThatNeverEndsThenOnlyItsSessionEnds) {
 }
 
 TEST(KernelLimit, GivenAKernelThatWaitsForSomethingElseThenThatTimeDoesNotCount) {
-  constexpr CommandId kLaunch = 100, kRemote = 900;
+  constexpr CommandId kLaunch = 100, kSomethingElse = 900;
   const Node node({"--kernel-timeout", "1"});
   Client client(node);
   ASSERT_EQ(client.set_up(kLimitKernels).status, 0);
   client.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64}, CreateKernel{kOtherKernel, kProgram, "add"},
-              AwaitRemote{kRemote, kContext},
-              RunKernel{command(kLaunch, Command::kReport, {kRemote}),
+              AwaitRemote{kSomethingElse, kContext},
+              RunKernel{command(kLaunch, Command::kReport, {kSomethingElse}),
                         kOtherKernel,
                         {object_arg(0, kBuffer)},
                         {},
                         {4},
                         {}});
   EXPECT_FALSE(client.reports.comes<SessionEnded>(std::chrono::milliseconds(2500)));
-  client.send(SetRemote{kRemote, 0});
+  client.send(SetRemote{kSomethingElse, 0});
   EXPECT_EQ(client.ended(kLaunch).status, 0);
 }
 

@@ -23,15 +23,15 @@ class Languages : public testing::Test {
 };
 
 TEST_F(Languages, GivenCudaWhenBuiltThenItIsRefusedWithALog) {
-  client_.send(BuildProgram{80, kProgram, {0}, "-x cuda -DA=1"});
+  client_.send(BuildProgram{kRequest, kProgram, {0}, "-x cuda -DA=1"});
   expect_refused(client_.next<ProgramBuilt>(), CL_INVALID_BUILD_OPTIONS);
   // As OpenCL C it builds, all the same.
-  client_.send(BuildProgram{81, kProgram, {0}, ""});
+  client_.send(BuildProgram{kRequest, kProgram, {0}, ""});
   EXPECT_EQ(client_.next<ProgramBuilt>().status, CL_SUCCESS);
 }
 
 TEST_F(Languages, GivenCudaWhenCompiledThenItIsRefusedWithALog) {
-  client_.send(CompileProgram{80, kProgram, {0}, "-x cuda", {}, {}});
+  client_.send(CompileProgram{kRequest, kProgram, {0}, "-x cuda", {}, {}});
   expect_refused(client_.next<ProgramBuilt>(), CL_INVALID_COMPILER_OPTIONS);
 }
 

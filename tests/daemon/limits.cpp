@@ -120,8 +120,9 @@ class SessionMemory : public testing::Test {
     return client_.ended(id).status;
   }
   CreateImage image(ObjectId id, std::uint64_t side) const {
-    return {id, 1, CL_MEM_READ_WRITE, CL_RGBA, CL_UNSIGNED_INT8, CL_MEM_OBJECT_IMAGE2D, {side, side, 1}, 0,
-            0,  0};
+    return {
+        id, kContext, CL_MEM_READ_WRITE, CL_RGBA, CL_UNSIGNED_INT8, CL_MEM_OBJECT_IMAGE2D, {side, side, 1}, 0,
+        0,  0};
   }
   std::int32_t use_image(ObjectId object) {
     const CommandId id = ++last_command_;
@@ -151,6 +152,7 @@ class SessionMemory : public testing::Test {
 };
 
 TEST_F(SessionMemory, GivenBuffersBeyondTheLimitThenWhatUsesThemFailsAndTheReasonIsTold) {
+  constexpr ObjectId kOneByte = 8;
   client_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 40 * kMiB},
                CreateBuffer{kOther, kContext, kReadWrite, 40 * kMiB});
   EXPECT_EQ(use(kBuffer), 0);
@@ -160,9 +162,9 @@ TEST_F(SessionMemory, GivenBuffersBeyondTheLimitThenWhatUsesThemFailsAndTheReaso
   EXPECT_NE(failed.what.find("session-memory"), std::string::npos) << failed.what;
   // Smaller ones still fit, up to the last byte.
   client_.send(CreateBuffer{kThird, kContext, kReadWrite, 24 * kMiB},
-               CreateBuffer{8, kContext, kReadWrite, 1});
+               CreateBuffer{kOneByte, kContext, kReadWrite, 1});
   EXPECT_EQ(use(kThird), 0);
-  EXPECT_EQ(use(8), CL_MEM_OBJECT_ALLOCATION_FAILURE);
+  EXPECT_EQ(use(kOneByte), CL_MEM_OBJECT_ALLOCATION_FAILURE);
 }
 
 TEST_F(SessionMemory, GivenABufferReleasedThenItsMemoryCountsNoMore) {
@@ -174,37 +176,39 @@ TEST_F(SessionMemory, GivenABufferReleasedThenItsMemoryCountsNoMore) {
 }
 
 TEST_F(SessionMemory, GivenBuffersThatAreTheClientsMemoryThenTheyCount) {
+  constexpr ObjectId kOtherSegment = 904;
   const auto give = [&](ObjectId id) {
     const auto segment = SharedSegment::create(40 * kMiB);
     return give_segment(client_.address.shared, client_.address.client.secret, id, *segment,
                         PlacedMemory::windows().front().begin + id * PlacedMemory::kGranule,
                         std::chrono::seconds(10));
   };
-  EXPECT_EQ(give(900), "");
-  EXPECT_NE(give(904).find("session-memory"), std::string::npos);
-  client_.send(FreeSegment{900});
+  EXPECT_EQ(give(kSegment), "");
+  EXPECT_NE(give(kOtherSegment).find("session-memory"), std::string::npos);
+  client_.send(FreeSegment{kSegment});
   std::string refusal;
-  EXPECT_TRUE(eventually([&] { return (refusal = give(904)).empty(); })) << refusal;
+  EXPECT_TRUE(eventually([&] { return (refusal = give(kOtherSegment)).empty(); })) << refusal;
 }
 
 TEST_F(SessionMemory, GivenASubBufferThenItIsMemoryOfItsBuffer) {
+  constexpr ObjectId kFourth = 8;
   client_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 40 * kMiB},
                CreateSubBuffer{kOther, kBuffer, kReadWrite, 0, 40 * kMiB});
   EXPECT_EQ(use(kOther), 0);
   // Which lives as long as it does.
   client_.send(Release{{kBuffer}, {}}, CreateBuffer{kThird, kContext, kReadWrite, 40 * kMiB});
   EXPECT_EQ(use(kThird), CL_MEM_OBJECT_ALLOCATION_FAILURE);
-  client_.send(Release{{kOther}, {}}, CreateBuffer{8, kContext, kReadWrite, 40 * kMiB});
-  EXPECT_EQ(use(8), 0);
+  client_.send(Release{{kOther}, {}}, CreateBuffer{kFourth, kContext, kReadWrite, 40 * kMiB});
+  EXPECT_EQ(use(kFourth), 0);
 }
 
 TEST_F(SessionMemory, GivenImagesThenTheyCount) {
-  client_.send(image(5, 3072));  // 36 MiB
-  EXPECT_EQ(use_image(5), 0);
-  client_.send(image(6, 3072));
-  EXPECT_EQ(use_image(6), CL_MEM_OBJECT_ALLOCATION_FAILURE);
-  client_.send(Release{{5, 6}, {}}, image(7, 3072));
-  EXPECT_EQ(use_image(7), 0);
+  client_.send(image(kImage, 3072));  // 36 MiB
+  EXPECT_EQ(use_image(kImage), 0);
+  client_.send(image(kOther, 3072));
+  EXPECT_EQ(use_image(kOther), CL_MEM_OBJECT_ALLOCATION_FAILURE);
+  client_.send(Release{{kImage, kOther}, {}}, image(kThird, 3072));
+  EXPECT_EQ(use_image(kThird), 0);
 }
 
 TEST_F(SessionMemory, GivenAnotherSessionThenItHasMemoryOfItsOwn) {
@@ -228,8 +232,7 @@ struct Hoard {
 class SessionMemoryOfWorkers : public SessionMemory, public testing::WithParamInterface<Hoard> {};
 
 TEST_P(SessionMemoryOfWorkers, GivenMoreThanTheLimitWaitsThenTheSessionEndsWithTheReason) {
-  constexpr CommandId kGate = 50;
-  client_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 8 * kMiB}, AwaitRemote{kGate, kContext});
+  client_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 8 * kMiB}, AwaitRemote{kRemote, kContext});
   ASSERT_EQ(use(kBuffer), 0);
   expect_end_by([this](CommandId id) { GetParam().add(client_, id); });
 }
@@ -243,7 +246,7 @@ INSTANTIATE_TEST_SUITE_P(
     SessionMemory, SessionMemoryOfWorkers,
     testing::Values(Hoard{"WritesBehindAnEvent",
                           [](Client& client, CommandId id) {
-                            client.send(WriteBuffer{command(id, Command::kReport, {50}), kBuffer, 0,
+                            client.send(WriteBuffer{command(id, Command::kReport, {kRemote}), kBuffer, 0,
                                                     payload(eight_mib().data(), eight_mib().size())});
                           }},
                     // The test acknowledges no reports, so that the worker keeps them for another connection.
@@ -253,7 +256,8 @@ INSTANTIATE_TEST_SUITE_P(
                           }},
                     Hoard{"Recordings",
                           [](Client& client, CommandId id) {
-                            RunKernel launch{{}, 1, {}, {}, {1}, {}};
+                            constexpr ObjectId kAnyKernel = 1;
+                            RunKernel launch{{}, kAnyKernel, {}, {}, {1}, {}};
                             launch.args.push_back({0, KernelArg::Value, 0, Bytes(1 * kMiB)});
                             Batch commands;
                             for (int i = 0; i < 8; ++i) commands.add(launch);
@@ -317,7 +321,7 @@ TEST_F(SessionMemory, GivenDataThatDoesNotWaitThenItCountsNoMore) {
     EXPECT_EQ(client_.ended(id).status, 0);
   }
   for (ObjectId id = 1000; id < 1020; ++id)
-    client_.send(CreateProgram{1, id, kContext, ProgramKind::Source, {}, {Bytes(8 * kMiB, ' ')}},
+    client_.send(CreateProgram{kRequest, id, kContext, ProgramKind::Source, {}, {Bytes(8 * kMiB, ' ')}},
                  Release{{id}, {}});
   EXPECT_EQ(client_.finish().status, 0);
 }

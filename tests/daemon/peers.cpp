@@ -116,7 +116,7 @@ TEST_P(Peers, GivenRangeOfImageThenThesePixelsArrive) {
 }
 
 TEST_P(Peers, GivenPushThatFailsThenTheExpectFails) {
-  constexpr CommandId kRemote = 50, kPush = 101, kExpect = 200, kMarker = 201;
+  constexpr CommandId kPush = 101, kExpect = 200, kMarker = 201;
   constexpr std::int32_t kLost = -77;
   a_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64}, AwaitRemote{kRemote, kContext},
           Push{command(kPush, Command::kReport, {kRemote}, kOutOfOrder), kBuffer, 0, 64, kB, kExpect},
@@ -130,7 +130,7 @@ TEST_P(Peers, GivenPushThatFailsThenTheExpectFails) {
 }
 
 TEST_P(Peers, GivenPushOfWhatIsExpectedThenItGoesOnAsItComes) {
-  constexpr CommandId kRemote = 50, kWrite = 100, kFirstPush = 101, kFirstExpect = 200, kSecondPush = 201,
+  constexpr CommandId kWrite = 100, kFirstPush = 101, kFirstExpect = 200, kSecondPush = 201,
                       kSecondExpect = 300, kRead = 301;
   Client c{node_};
   c.set_up();
@@ -156,8 +156,7 @@ TEST_P(Peers, GivenPushOfWhatIsExpectedThenItGoesOnAsItComes) {
 }
 
 TEST_P(Peers, GivenPushOfWhatIsExpectedAndFailsThenAllFail) {
-  constexpr CommandId kRemote = 50, kFirstPush = 101, kFirstExpect = 200, kSecondPush = 201,
-                      kSecondExpect = 300;
+  constexpr CommandId kFirstPush = 101, kFirstExpect = 200, kSecondPush = 201, kSecondExpect = 300;
   Client c{node_};
   c.set_up();
   connect(b_, kC, c);
@@ -190,8 +189,8 @@ TEST_P(Peers, GivenContentSizeThenNoMoreThanThatGoes) {
     EXPECT_EQ(b_.ended(kExpect).status, 0);
     b_.send(ReadBuffer{command(kRead, 0, {kExpect}), 0, kBuffer, 0, kBytes});
     const auto data = b_.data(kRead);
-    a_.send(Release{{5, 6}, {kFirstFill, kWrite, kPush}});
-    b_.send(Release{{5}, {kSecondFill, kExpect}});
+    a_.send(Release{{kBuffer, kOther}, {kFirstFill, kWrite, kPush}});
+    b_.send(Release{{kBuffer}, {kSecondFill, kExpect}});
     return std::count(data.begin(), data.end(), std::byte{7});
   };
   EXPECT_EQ(pushed(2'000'000, 0), 2'000'000);
@@ -203,12 +202,13 @@ TEST_P(Peers, GivenContentSizeThenNoMoreThanThatGoes) {
 }
 
 TEST_P(Peers, GivenContentSizeThatIsNoneThenTheRuleIsBroken) {
-  constexpr CommandId kPush = 101;
+  constexpr CommandId kPush = 101, kExpect = 200;
+  constexpr ObjectId kUnknown = 77;
   const auto push = [](ObjectId content_size, PeerId peer) {
-    return Push{command(kPush, 0, {}, kOutOfOrder), kBuffer, 0, 64, peer, 200, 0, content_size};
+    return Push{command(kPush, 0, {}, kOutOfOrder), kBuffer, 0, 64, peer, kExpect, 0, content_size};
   };
   for (const auto& [content_size, peer] :
-       std::vector<std::pair<ObjectId, PeerId>>{{kOther, kB}, {77, kB}, {kBuffer, kClientPeer}}) {
+       std::vector<std::pair<ObjectId, PeerId>>{{kOther, kB}, {kUnknown, kB}, {kBuffer, kClientPeer}}) {
     Client client{node_};
     client.set_up();
     connect(client, kB, b_);
@@ -219,7 +219,7 @@ TEST_P(Peers, GivenContentSizeThatIsNoneThenTheRuleIsBroken) {
 }
 
 TEST_P(Peers, GivenNotifyPeerThenTheOtherGoesOn) {
-  constexpr CommandId kRemote = 50, kFirstMarker = 100, kSecondMarker = 102, kThirdMarker = 200;
+  constexpr CommandId kFirstMarker = 100, kSecondMarker = 102, kThirdMarker = 200;
   a_.send(AwaitRemote{kRemote, kContext}, Marker{command(kFirstMarker, Command::kReport, {kRemote})},
           NotifyPeer{kFirstMarker, kB});
   b_.send(AwaitRemote{kFirstMarker, kContext},
@@ -234,7 +234,7 @@ TEST_P(Peers, GivenNotifyPeerThenTheOtherGoesOn) {
 }
 
 TEST_P(Peers, GivenFailureThenItTravels) {
-  constexpr CommandId kRemote = 50, kFirstMarker = 100, kSecondMarker = 200;
+  constexpr CommandId kFirstMarker = 100, kSecondMarker = 200;
   a_.send(AwaitRemote{kRemote, kContext}, Marker{command(kFirstMarker, Command::kReport, {kRemote})},
           NotifyPeer{kFirstMarker, kB});
   b_.send(AwaitRemote{kFirstMarker, kContext},

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "harness.hpp"
+#include "ids.hpp"
 
 namespace clique::test {
 namespace {
@@ -60,7 +61,7 @@ TEST_F(PermittedDevices, GivenIdOfAnotherThenTheSessionEnds) {
   for (const DeviceId id : {1U, 2U}) {
     Client client(node);
     ASSERT_EQ(client.attached.devices.size(), 1U);
-    client.send(CreateContext{1, {0, id}});
+    client.send(CreateContext{kContext, {0, id}});
     EXPECT_NE(client.next<SessionEnded>().reason.find("device " + std::to_string(id) + " does not exist"),
               std::string::npos);
   }

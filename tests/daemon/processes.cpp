@@ -18,11 +18,13 @@ constexpr const char* kEndless =
 
 /// Occupies the device with a kernel that never completes.
 void occupy(Client& client) {
+  constexpr CommandId kFill = 99, kLaunch = 100;
   ASSERT_EQ(client.set_up(kEndless).status, 0);
   client.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64},
-              FillBuffer{command(99), kBuffer, Bytes(4), 0, 64}, CreateKernel{kKernel, kProgram, "endless"},
-              RunKernel{command(100), kKernel, {object_arg(0, kBuffer)}, {}, {1}, {}});
-  client.ended(99);
+              FillBuffer{command(kFill), kBuffer, Bytes(4), 0, 64},
+              CreateKernel{kKernel, kProgram, "endless"},
+              RunKernel{command(kLaunch), kKernel, {object_arg(0, kBuffer)}, {}, {1}, {}});
+  client.ended(kFill);
 }
 
 TEST(Processes, GivenBusyKernelWhenTheClientVanishesThenItsWorkerEnds) {
@@ -180,7 +182,7 @@ TEST(Processes, GivenEmbeddedWorkersWhenTheChannelClosesThenTheyEnd) {
   ::waitpid(embedded, &status, 0);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   // The worker's end is the end of the connection: nothing answers any more.
-  client.send(Finish{1, kInOrder});
+  client.send(Finish{kRequest, kInOrder});
   EXPECT_FALSE(client.reports.comes<Finished>(std::chrono::milliseconds(300)));
 }
 

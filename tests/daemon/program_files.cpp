@@ -22,7 +22,7 @@ class IncludedFiles : public testing::Test {
   static ProgramFiles files(std::vector<ProgramFile> list, ObjectId id = kFiles) {
     return {id, false, "/client", std::move(list)};
   }
-  static BuildProgram build(ObjectId with = kFiles) { return {1, kProgram, {0}, "", with}; }
+  static BuildProgram build(ObjectId with = kFiles) { return {kRequest, kProgram, {0}, "", with}; }
   std::string kernel() {
     const auto built = client_.next<ProgramBuilt>();
     if (built.status != CL_SUCCESS || built.kernels.empty()) return built.devices.at(0).log;
@@ -44,7 +44,7 @@ TEST_F(IncludedFiles, GivenFilesThenTheBuildIncludesThem) {
   client_.send(files({file("/client/a.h", "#define NAME first\n")}), build());
   EXPECT_EQ(kernel(), "first");
   // The files belong to one build.
-  client_.send(BuildProgram{2, kProgram, {0}, "", 0});
+  client_.send(BuildProgram{kRequest, kProgram, {0}, "", 0});
   EXPECT_NE(client_.next<ProgramBuilt>().status, CL_SUCCESS);
 }
 
@@ -76,8 +76,9 @@ TEST_F(IncludedFiles, GivenWrongMessagesThenTheSessionEndsWithTheReason) {
   has(end_of(files({}), files({})), "must be new");
   has(end_of(files({}, 0)), "must be new");
   has(end_of(build()), "there are no ProgramFiles");
-  has(end_of(files({}), build(), BuildProgram{2, kProgram, {0}, "", kFiles}), "there are no ProgramFiles");
-  has(end_of(CompileProgram{1, kProgram, {0}, "", {}, {}, kFiles}), "there are no ProgramFiles");
+  has(end_of(files({}), build(), BuildProgram{kRequest, kProgram, {0}, "", kFiles}),
+      "there are no ProgramFiles");
+  has(end_of(CompileProgram{kRequest, kProgram, {0}, "", {}, {}, kFiles}), "there are no ProgramFiles");
   has(end_of(files(std::vector<ProgramFile>(kMaxProgramFiles + 1, file("/a", "")))), "files; the limit is");
 }
 

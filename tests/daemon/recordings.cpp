@@ -22,6 +22,7 @@ Bytes recorded(const M&... commands) {
 
 class Recordings : public testing::Test {
  protected:
+  static constexpr CommandId kFill = 100;
   static constexpr std::size_t kCount = 100;
   static constexpr std::size_t kSize = kCount * sizeof(int);
 
@@ -29,7 +30,7 @@ class Recordings : public testing::Test {
   void prepare(Client& client) {
     client.set_up(kRecordedKernels);
     client.send(CreateBuffer{kBuffer, kContext, kReadWrite, kSize}, CreateKernel{kKernel, kProgram, "add"},
-                FillBuffer{command(100, 0), kBuffer, Bytes(4), 0, kSize});
+                FillBuffer{command(kFill, 0), kBuffer, Bytes(4), 0, kSize});
   }
   static RunKernel adding(int amount) {
     return {{}, kKernel, {object_arg(0, kBuffer), value_arg(1, amount)}, {}, {kCount}, {}};
@@ -80,14 +81,15 @@ TEST_F(Recordings, GivenUpdateThenLaterRunsHaveTheNewLaunch) {
 
 // Each command but the first has to wait, or else the result is another one.
 TEST_F(Recordings, GivenQueueWithoutOrderThenCommandsComeAfterThoseThatTheyWaitFor) {
-  constexpr CommandId kFill = 100, kRead = 300;
+  constexpr CommandId kRead = 300;
+  constexpr ObjectId kUnordered = 8;
   Client client(node_);
   client.set_up(
       "kernel void next(global int* data, int amount) { size_t i = get_global_id(0);"
       "  for (int n = 0; n < 1000; ++n) data[i] = data[i] % 1000003 * 3 + amount; }");
   constexpr std::uint64_t kOutOfOrderMode = 1;
   client.send(CreateBuffer{kBuffer, kContext, kReadWrite, kSize}, CreateKernel{kKernel, kProgram, "next"},
-              CreateQueue{8, kContext, 0, kOutOfOrderMode},
+              CreateQueue{kUnordered, kContext, 0, kOutOfOrderMode},
               FillBuffer{command(kFill), kBuffer, Bytes(4), 0, kSize});
   const auto after = [](RunKernel launch, std::vector<CommandId> waits) {
     launch.command.waits = std::move(waits);
@@ -96,7 +98,8 @@ TEST_F(Recordings, GivenQueueWithoutOrderThenCommandsComeAfterThoseThatTheyWaitF
   client.send(
       DefineRecording{kRecording, recorded(adding(1), after(adding(2), {0}), after(adding(3), {0, 1}))});
   for (const CommandId run : {200, 201, 202})
-    client.send(RunRecording{command(run, Command::kReport, {run == 200 ? kFill : run - 1}, 8), kRecording});
+    client.send(
+        RunRecording{command(run, Command::kReport, {run == 200 ? kFill : run - 1}, kUnordered), kRecording});
   client.send(ReadBuffer{command(kRead, Command::kReport, {202}), 0, kBuffer, 0, kSize});
   int expected = 0;
   for (int run = 0; run < 3; ++run)
@@ -108,12 +111,13 @@ TEST_F(Recordings, GivenQueueWithoutOrderThenCommandsComeAfterThoseThatTheyWaitF
 
 TEST_F(Recordings, GivenProfilingThenTimesAreThoseOfAllCommands) {
   constexpr CommandId kRun = 200;
+  constexpr ObjectId kProfiled = 8;
   Client client(node_);
   prepare(client);
   constexpr std::uint64_t kProfiling = 2;
-  client.send(CreateQueue{8, kContext, 0, kProfiling},
+  client.send(CreateQueue{kProfiled, kContext, 0, kProfiling},
               DefineRecording{kRecording, recorded(adding(1), adding(1))},
-              RunRecording{command(kRun, Command::kReport, {}, 8), kRecording});
+              RunRecording{command(kRun, Command::kReport, {}, kProfiled), kRecording});
   const auto times = client.ended(kRun).times;
   EXPECT_GT(times[0], 0U);
   EXPECT_TRUE(std::is_sorted(times.begin(), times.end()));
@@ -121,11 +125,12 @@ TEST_F(Recordings, GivenProfilingThenTimesAreThoseOfAllCommands) {
 
 TEST_F(Recordings, GivenCommandThatTheDriverRefusesThenTheRunFailsAndTheSessionGoesOn) {
   constexpr CommandId kRun = 200, kFirstMarker = 201, kSecondMarker = 202;
+  constexpr ObjectId kAbsent = 9;
   Client client(node_);
   prepare(client);
-  client.send(CreateKernel{9, kProgram, "absent"});
+  client.send(CreateKernel{kAbsent, kProgram, "absent"});
   RunKernel absent = adding(1);
-  absent.kernel = 9;
+  absent.kernel = kAbsent;
   client.send(DefineRecording{kRecording, recorded(absent, adding(1))},
               RunRecording{command(kRun), kRecording},
               Marker{command(kFirstMarker, Command::kReport, {kRun})}, Marker{command(kSecondMarker)});
@@ -136,6 +141,7 @@ TEST_F(Recordings, GivenCommandThatTheDriverRefusesThenTheRunFailsAndTheSessionG
 
 TEST_F(Recordings, GivenWrongMessagesThenOnlyTheirSessionEnds) {
   constexpr CommandId kRun = 200;
+  constexpr ObjectId kUnknown = 99;
   Client bystander(node_);
   bystander.set_up();
   struct Offence {
@@ -162,13 +168,13 @@ TEST_F(Recordings, GivenWrongMessagesThenOnlyTheirSessionEnds) {
   RunKernel with_id = adding(1);
   with_id.command.id = 300;
   RunKernel with_queue = adding(1);
-  with_queue.command.queue = 2;
+  with_queue.command.queue = kInOrder;
   RunKernel with_flags = adding(1);
   with_flags.command.flags = Command::kReport;
   RunKernel waiting = adding(1);
   waiting.command.waits = {1};
   const CopyBuffer outside{{}, kBuffer, kBuffer, 0, kSize, 1};
-  const FillBuffer unknown{{}, 99, Bytes(4), 0, 4};
+  const FillBuffer unknown{{}, kUnknown, Bytes(4), 0, 4};
   const Bytes nothing = recorded(FillBuffer{{}, kBuffer, Bytes(1), 0, 1});
   Bytes too_many;
   for (std::size_t i = 0; i <= DefineRecording::kMaxCommands; ++i)
@@ -199,7 +205,8 @@ TEST_F(Recordings, GivenWrongMessagesThenOnlyTheirSessionEnds) {
          for (int i = 0; i < 2; ++i) client.send(DefineRecording{kRecording, recorded(adding(1))});
        },
        "exists"},
-      {"unknown recording", [&](Client& client) { run(client, Command::kReport, 99); }, "does not exist"},
+      {"unknown recording", [&](Client& client) { run(client, Command::kReport, kUnknown); },
+       "does not exist"},
       {"released",
        [&](Client& client) {
          client.send(DefineRecording{kRecording, recorded(adding(1))}, Release{{kRecording}, {}});
@@ -218,7 +225,7 @@ TEST_F(Recordings, GivenWrongMessagesThenOnlyTheirSessionEnds) {
          run(client, Command::kReport, kRecording);
        },
        "beyond"},
-      {"an update of nothing", [](Client& client) { client.send(UpdateRecording{99, {}, {}}); },
+      {"an update of nothing", [](Client& client) { client.send(UpdateRecording{kUnknown, {}, {}}); },
        "does not exist"},
       {"an update with too few commands", updating({0, 1}, recorded(adding(2))), "1 commands and 2 numbers"},
       {"an update with too many commands", updating({0}, recorded(adding(2), adding(3))), "more than its 1"},

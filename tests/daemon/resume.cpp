@@ -15,6 +15,8 @@ class Resume : public testing::Test {
   /// What comes on one for commands.
   using Acknowledgements = MessageList<Received, SessionEnded>;
 
+  static constexpr CommandId kFill = 100, kMarker = 101;
+
   /// One batch.
   template <typename... M>
   void send(const M&... messages) {
@@ -24,8 +26,8 @@ class Resume : public testing::Test {
   void set_up() {
     send(CreateContext{kContext, {0}}, CreateQueue{kInOrder, kContext, 0, 0},
          CreateBuffer{kBuffer, kContext, kReadWrite, 64});
-    send(FillBuffer{command(100), kBuffer, Bytes{7}, 0, 64});
-    EXPECT_EQ(client_.ended(100).status, 0);
+    send(FillBuffer{command(kFill), kBuffer, Bytes{7}, 0, 64});
+    EXPECT_EQ(client_.ended(kFill).status, 0);
   }
   /// Closes both of the client's connections.
   void cut() {
@@ -56,7 +58,6 @@ class Resume : public testing::Test {
 };
 
 TEST_F(Resume, GivenCutThenTheSessionGoesOnWhereItWas) {
-  constexpr CommandId kRemote = 50, kMarker = 101;
   EXPECT_EQ(client_.attached.resume_ms, 60'000U);
   set_up();
   send(AwaitRemote{kRemote, kContext}, Marker{command(kMarker, Command::kReport, {kRemote})});
@@ -68,7 +69,7 @@ TEST_F(Resume, GivenCutThenTheSessionGoesOnWhereItWas) {
   resume_reports(client_.reports.batches());
   Receiver<Reports> reports(client_.reports_socket);
   const auto state = reports.next<EventState>();
-  EXPECT_EQ(state.command, 101U);
+  EXPECT_EQ(state.command, kMarker);
   EXPECT_EQ(state.status, 0);
   EXPECT_FALSE(reports.comes<Attached>(std::chrono::milliseconds(50))) << "what had come, came again";
   EXPECT_TRUE(eventually([&] { return node_.logged("is back"); }));
@@ -82,7 +83,7 @@ TEST_F(Resume, GivenReportsThatWereLostThenTheyComeAgain) {
   resume_reports(0);
   Receiver<Reports> reports(client_.reports_socket);
   EXPECT_EQ(reports.next<Attached>().devices.size(), client_.attached.devices.size());
-  EXPECT_EQ(reports.next<EventState>().command, 100U);
+  EXPECT_EQ(reports.next<EventState>().command, kFill);
 }
 
 TEST_F(Resume, GivenManyCutsThenNothingIsLostOrTwice) {
@@ -111,7 +112,6 @@ TEST_F(Resume, GivenManyCutsThenNothingIsLostOrTwice) {
 }
 
 TEST_F(Resume, GivenAttachLineOfAnEarlierConnectionThenItIsIgnored) {
-  constexpr CommandId kMarker = 101;
   set_up();
   cut();
   const std::uint32_t earlier = ++attempts_;
@@ -124,7 +124,7 @@ TEST_F(Resume, GivenAttachLineOfAnEarlierConnectionThenItIsIgnored) {
   EXPECT_FALSE(Receiver<Acknowledgements>(late_commands).comes<Received>(std::chrono::milliseconds(100)));
   EXPECT_FALSE(Receiver<Reports>(late_reports).comes<Attached>(std::chrono::milliseconds(100)));
   send(Marker{command(kMarker)});
-  EXPECT_EQ(reports.next<EventState>().command, 101U);
+  EXPECT_EQ(reports.next<EventState>().command, kMarker);
 }
 
 TEST_F(Resume, GivenALineThatIsNotThereThenItIsRefusedAndTheSessionGoesOn) {

@@ -13,24 +13,27 @@ constexpr int kKernels = 500;
 
 class SharedDevice : public testing::Test {
  protected:
+  static constexpr CommandId kFill = 99, kLaunch = 100, kRead = 900;
+
   SharedDevice() {
     set_up(busy_);
     set_up(client_);
     client_.send(CreateKernel{kKernel, kProgram, "add"},
-                 RunKernel{command(100), kKernel, {object_arg(0, kBuffer)}, {}, {4}, {}});
-    client_.ended(100);
+                 RunKernel{command(kLaunch), kKernel, {object_arg(0, kBuffer)}, {}, {4}, {}});
+    client_.ended(kLaunch);
     expected_ = 1;
     // From now on the other one keeps the device busy. It comes second, since kernels of a session that was
     // alone do not count.
     busy_.send(CreateKernel{kKernel, kProgram, "endless"},
-               RunKernel{command(100), kKernel, {object_arg(0, kBuffer)}, {}, {1}, {}}, WatchEvent{100});
+               RunKernel{command(kLaunch), kKernel, {object_arg(0, kBuffer)}, {}, {1}, {}},
+               WatchEvent{kLaunch});
     EXPECT_GT(busy_.next<EventState>().status, 0);
   }
 
   static void set_up(Client& client) {
     ASSERT_EQ(client.set_up(kSharingKernels).status, 0);
     client.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64},
-                FillBuffer{command(99, 0), kBuffer, Bytes(4), 0, 64});
+                FillBuffer{command(kFill, 0), kBuffer, Bytes(4), 0, 64});
   }
 
   /// Adds kernels to a batch, which may not wait for each other.
@@ -41,9 +44,9 @@ class SharedDevice : public testing::Test {
     expected_ += kKernels;
   }
   void expect_all() {
-    client_.send(ReadBuffer{command(900, 0), 0, kBuffer, 0, 4});
+    client_.send(ReadBuffer{command(kRead, 0), 0, kBuffer, 0, 4});
     std::int32_t sum = 0;
-    std::memcpy(&sum, client_.data(900).data(), sizeof sum);
+    std::memcpy(&sum, client_.data(kRead).data(), sizeof sum);
     EXPECT_EQ(sum, expected_);
   }
 
@@ -64,10 +67,10 @@ TEST_F(SharedDevice, GivenABatchOfManyKernelsThenAllOfThemRunInOrder) {
 }
 
 TEST_F(SharedDevice, GivenKernelsThatWaitForWhatComesBehindThemThenAllOfThemRun) {
-  constexpr CommandId kRemote = 50, kMarker = 200;
+  constexpr CommandId kMarker = 200;
   Batch batch;
   batch.add(AwaitRemote{kRemote, kContext});
-  add_kernels(batch, {50});
+  add_kernels(batch, {kRemote});
   batch.add(SetRemote{kRemote, 0});
   batch.add(Marker{command(kMarker)});
   protocol::send(client_.commands, batch);
@@ -76,11 +79,11 @@ TEST_F(SharedDevice, GivenKernelsThatWaitForWhatComesBehindThemThenAllOfThemRun)
 }
 
 TEST_F(SharedDevice, GivenKernelsThatWaitIndirectlyThenAllOfThemRun) {
-  constexpr CommandId kRemote = 50, kFirstMarker = 150, kSecondMarker = 200;
+  constexpr CommandId kFirstMarker = 150, kSecondMarker = 200;
   Batch batch;
   batch.add(AwaitRemote{kRemote, kContext});
   batch.add(Marker{command(kFirstMarker, Command::kReport, {kRemote}, kOutOfOrder)});
-  add_kernels(batch, {150});
+  add_kernels(batch, {kFirstMarker});
   batch.add(SetRemote{kRemote, 0});
   batch.add(Marker{command(kSecondMarker)});
   protocol::send(client_.commands, batch);
@@ -89,13 +92,13 @@ TEST_F(SharedDevice, GivenKernelsThatWaitIndirectlyThenAllOfThemRun) {
 }
 
 TEST_F(SharedDevice, GivenKernelsWhoseWaitFailsThenTheyDoNotRun) {
-  constexpr CommandId kRemote = 50, kLaunch = 150;
+  constexpr CommandId kHeld = 150;
   Batch batch;
   batch.add(AwaitRemote{kRemote, kContext});
-  batch.add(RunKernel{command(kLaunch, Command::kReport, {kRemote}), kKernel, {}, {}, {4}, {}});
+  batch.add(RunKernel{command(kHeld, Command::kReport, {kRemote}), kKernel, {}, {}, {4}, {}});
   batch.add(SetRemote{kRemote, -5});
   protocol::send(client_.commands, batch);
-  EXPECT_LT(client_.ended(kLaunch).status, 0);
+  EXPECT_LT(client_.ended(kHeld).status, 0);
   EXPECT_EQ(client_.finish(kOutOfOrder).status, 0);
   expect_all();
 }

@@ -260,6 +260,7 @@ struct Offence {
 
 TEST_F(Strangers, GivenAttachedClientThatBreaksARuleThenItsSessionEndsWithTheReason) {
   constexpr ObjectId kNew = 9;
+  constexpr PeerId kPeer = 1;
   const std::vector<Offence> offences{
       {"no msgpack", [](Client& c) { send_frames(c.commands, {"\xc1"}); }, "msgpack"},
       {"cut off",
@@ -269,9 +270,10 @@ TEST_F(Strangers, GivenAttachedClientThatBreaksARuleThenItsSessionEndsWithTheRea
        "msgpack"},
       {"unknown number", [](Client& c) { send_frames(c.commands, {std::string("\x92\xcd\x03\xe7\x00", 5)}); },
        "999"},
-      {"a worker's message", [](Client& c) { c.send(Finished{1, 0}); }, "126"},
+      {"a worker's message", [](Client& c) { c.send(Finished{kRequest, 0}); }, "126"},
       {"a frame too many",
-       [](Client& c) { send_frames(c.commands, {records_of(Finish{1, kInOrder}), "surplus"}); }, "frames"},
+       [](Client& c) { send_frames(c.commands, {records_of(Finish{kRequest, kInOrder}), "surplus"}); },
+       "frames"},
       {"a frame too few",
        [](Client& c) {
          const std::vector<char> bytes(4096);
@@ -320,13 +322,14 @@ TEST_F(Strangers, GivenAttachedClientThatBreaksARuleThenItsSessionEndsWithTheRea
       {"a sparse buffer where the driver has none",
        [](Client& c) { c.send(CreateBuffer{kNew, kContext, kReadWrite, 64, 0, 0, true}); }, "sparse"},
       {"a buffer trimmed that is not sparse", [](Client& c) { c.send(TrimBuffer{kBuffer, {}}); }, "sparse"},
-      {"a peer in a file", [](Client& c) { c.send(ConnectPeer{1, "ipc:///tmp/clique-test", {}, ""}); },
+      {"a peer in a file", [](Client& c) { c.send(ConnectPeer{kPeer, "ipc:///tmp/clique-test", {}, ""}); },
        "'ipc:///tmp/clique-test'"},
       {"a peer in the process",
-       [](Client& c) { c.send(ConnectPeer{1, "inproc://monitor-commands", {}, ""}); }, "tcp://HOST:PORT"},
+       [](Client& c) { c.send(ConnectPeer{kPeer, "inproc://monitor-commands", {}, ""}); }, "tcp://HOST:PORT"},
       {"a peer from another address",
-       [](Client& c) { c.send(ConnectPeer{1, "tcp://127.0.0.1:1;127.0.0.1:2", {}, ""}); }, "tcp://HOST:PORT"},
-      {"a peer without port", [](Client& c) { c.send(ConnectPeer{1, "tcp://127.0.0.1:*", {}, ""}); },
+       [](Client& c) { c.send(ConnectPeer{kPeer, "tcp://127.0.0.1:1;127.0.0.1:2", {}, ""}); },
+       "tcp://HOST:PORT"},
+      {"a peer without port", [](Client& c) { c.send(ConnectPeer{kPeer, "tcp://127.0.0.1:*", {}, ""}); },
        "tcp://HOST:PORT"},
       {"any number of ends of commands",
        [](Client& c) {
@@ -428,7 +431,7 @@ TEST_F(Strangers, GivenMutatedMessagesThenOnlyTheirSessionEnds) {
   const std::string good =
       records_of(CreateContext{kContext, {0}}, CreateQueue{kInOrder, kContext, 0, 0},
                  CreateBuffer{kBuffer, kContext, kReadWrite, 4096},
-                 FillBuffer{command(1), kBuffer, Bytes{1, 2, 3, 4}, 0, 4096}, Finish{1, kInOrder});
+                 FillBuffer{command(1), kBuffer, Bytes{1, 2, 3, 4}, 0, 4096}, Finish{kRequest, kInOrder});
   for (int i = 0; i < 12; ++i) {
     Client client(node_);
     for (int j = 0; j < 20; ++j) {
