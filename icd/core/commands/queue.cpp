@@ -209,9 +209,9 @@ void Queue::note(const Submission& submission, const Prepared& prepared,
     note_command(submission, prepared.silent, transfers, *prepared.event);
     return;
   }
-  TracedCommand traced(submission, *this, prepared.header.id, transfers);
-  if (!worker().pending().add(prepared.header.id, std::move(traced)))
-    traced.ended(prepared.header.id, CL_DEVICE_NOT_AVAILABLE, {});
+  const protocol::CommandId id = prepared.header.id;
+  const auto lost = worker().pending().add(id, TracedCommand(submission, *this, id, transfers));
+  if (lost) lost->ended(id, CL_DEVICE_NOT_AVAILABLE, {});
 }
 
 std::vector<Ref<Event>> Queue::bring_content(const Submission& submission, Prepared& prepared) {

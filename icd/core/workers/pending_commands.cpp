@@ -39,10 +39,11 @@ bool PendingCommands::add(const Ref<Event>& event) {
   return !lost_;
 }
 
-bool PendingCommands::add(protocol::CommandId id, TracedCommand&& command) {
+std::optional<TracedCommand> PendingCommands::add(protocol::CommandId id, TracedCommand command) {
   const std::lock_guard lock(mutex_);
-  if (!lost_) traced_.try_emplace(id, std::move(command));
-  return !lost_;
+  if (lost_) return command;
+  traced_.try_emplace(id, std::move(command));
+  return std::nullopt;
 }
 
 void PendingCommands::expect_data(protocol::CommandId command, DataSink sink) {

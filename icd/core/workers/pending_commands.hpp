@@ -29,9 +29,8 @@ class PendingCommands {
 
   /// Adds a command. @returns false if the worker is lost: then nothing will come.
   bool add(const Ref<Event>& event);
-  /// Adds a command without an event for the trace. @returns false, and leaves `command` as it is, if the
-  /// worker is lost.
-  bool add(protocol::CommandId id, TracedCommand&& command);
+  /// Adds a command without an event for the trace. @returns the command if the worker is lost
+  std::optional<TracedCommand> add(protocol::CommandId id, TracedCommand command);
   /// Passes the data of a read to `sink` until its event has ended. To be called after add().
   void expect_data(protocol::CommandId command, DataSink sink);
   /// Notes that the command is a large transfer. To be called after add().
