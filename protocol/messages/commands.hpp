@@ -12,8 +12,8 @@ namespace clique::protocol {
 
 /// The header of every command.
 struct Command {
-  /// The worker keeps an event under `id`, for wait lists and notifications, until Release names it. With
-  /// kUnhurried, only a command with this flag is named in wait lists soon.
+  /// The worker keeps an event under `id`, for wait lists and notifications, until Release names it. The
+  /// worker notices the end of a command with kUnhurried later if this flag is missing.
   static constexpr std::uint8_t kEvent = 1;
   /// EventState is sent when the command completes or fails. Implies kEvent.
   static constexpr std::uint8_t kReport = 2;

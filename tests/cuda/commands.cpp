@@ -401,7 +401,7 @@ TEST_F(CudaCommands, GivenProfilingThenTimesAreInOrder) {
   EXPECT_LE(slow.times[3], quick.times[3]);
 }
 
-// The host sees when their commands end.
+// The host sees when the commands of a traced queue end.
 TEST_F(CudaCommands, GivenTracedQueueThenTimesAreInOrder) {
   constexpr ObjectId kTraced = 21;
   constexpr std::uint8_t kForTrace = Command::kReport | Command::kUnhurried;
@@ -419,7 +419,7 @@ TEST_F(CudaCommands, GivenTracedQueueThenTimesAreInOrder) {
     EXPECT_EQ(state.status, CL_COMPLETE);
     for (std::size_t i = 0; i < 3; ++i) EXPECT_LE(state.times[i], state.times[i + 1]) << "of command " << id;
     EXPECT_LE(end_before, state.times[2]) << "command " << id << " begins when the one before has ended";
-    // A busy machine sees the end of the command before late, so that this one seems to begin late.
+    // A busy machine notices late that the previous command has ended, so that this one seems to begin late.
     const bool waits = id == 100 || id == 103;
     EXPECT_GE(state.times[3] - state.times[1], waits ? 19'000'000U : 0U) << "of command " << id;
     end_before = state.times[3];

@@ -87,14 +87,12 @@ inline bool has_event(const protocol::Command& command) {
 inline bool is_reported(const protocol::Command& command) {
   return (command.flags & protocol::Command::kReport) != 0;
 }
-/// Whether somebody may wait for its end: a command that is in a wait list, or the client.
-inline bool is_awaited(const protocol::Command& command) {
-  using protocol::Command;
-  return (command.flags & Command::kEvent) != 0 ||
-         (command.flags & (Command::kReport | Command::kUnhurried)) == Command::kReport;
-}
 inline bool is_unhurried(const protocol::Command& command) {
   return (command.flags & protocol::Command::kUnhurried) != 0;
+}
+/// Whether the client, or a command that has it in its wait list, may wait for its end.
+inline bool is_awaited(const protocol::Command& command) {
+  return (command.flags & protocol::Command::kEvent) != 0 || (is_reported(command) && !is_unhurried(command));
 }
 
 }  // namespace clique::daemon

@@ -110,12 +110,11 @@ Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properti
   }
   // The application sees properties_; a trace needs times of all queues, and a combined device those of
   // launches.
-  const bool measures = trace::on() || timed || device_->is_combined();
-  const cl_command_queue_properties measured = measures ? CL_QUEUE_PROFILING_ENABLE : 0;
   // Where somebody other than the trace sees the times, they are exact.
   const bool exact = timed || device_->is_combined() || (properties_ & CL_QUEUE_PROFILING_ENABLE) != 0;
-  link().post(
-      protocol::CreateQueue{id_, context_->id(), device_->id(), properties_ | measured, measures && !exact});
+  const bool traced = trace::on() && !exact;
+  const cl_command_queue_properties measured = exact || traced ? CL_QUEUE_PROFILING_ENABLE : 0;
+  link().post(protocol::CreateQueue{id_, context_->id(), device_->id(), properties_ | measured, traced});
   if (const auto ahead = context_->early_writes().add_queue(worker()))
     link().post(protocol::Barrier{{next_id(), id_, 0, {*ahead}}});
   context_->add_queue(this);

@@ -24,7 +24,7 @@ EndObserver::~EndObserver() {
 }
 
 std::shared_ptr<Sighting> EndObserver::observe(CUstream stream, std::size_t index) {
-  CUevent event = take();
+  CUevent event = events_.take();
   CLIQUE_CUDA(EventRecord(event, stream));
   auto sighting = std::make_shared<Sighting>();
   bool wake = false;
@@ -65,9 +65,7 @@ std::optional<std::size_t> EndObserver::exchange(bool wait) {
     }
     if (stop_) return std::nullopt;
     added.swap(added_);
-    free_.insert(free_.end(), seen_.begin(), seen_.end());
   }
-  seen_.clear();
   waiting_ += added.size();
   for (Point& point : added) {
     if (streams_.size() <= point.stream) streams_.resize(point.stream + 1);
@@ -82,27 +80,13 @@ bool EndObserver::look() {
     // After a fault, the driver answers with an error: nothing more is reached.
     while (!points.empty() && driver().EventQuery(points.front().event) != CUDA_ERROR_NOT_READY) {
       points.front().sighting->seen(host_clock());
-      seen_.push_back(points.front().event);
+      events_.give_back(points.front().event);
       points.pop_front();
       --waiting_;
       any = true;
     }
   }
   return any;
-}
-
-CUevent EndObserver::take() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!free_.empty()) {
-      CUevent event = free_.back();
-      free_.pop_back();
-      return event;
-    }
-  }
-  CUevent event = nullptr;
-  CLIQUE_CUDA(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
-  return event;
 }
 
 }  // namespace clique::daemon::cuda

@@ -13,6 +13,7 @@
 
 #include "daemon/backend/cuda/execution/polling.hpp"
 #include "daemon/backend/cuda/gpu/driver.hpp"
+#include "daemon/backend/cuda/gpu/event_pool.hpp"
 
 namespace clique::daemon::cuda {
 
@@ -55,24 +56,22 @@ class EndObserver {
   };
 
   void run();
-  /// Takes the new points over, and gives the events of seen ones back.
+  /// Takes the new points over.
   /// @param wait for new points
   /// @returns how many there are; nothing at the end
   std::optional<std::size_t> exchange(bool wait);
   /// @returns whether a point was reached
   bool look();
-  CUevent take();
 
   const Polling polling_;
+  EventPool events_{CU_EVENT_DISABLE_TIMING};
   // Of the thread.
   std::vector<std::deque<Point>> streams_;
-  std::vector<CUevent> seen_;
   std::size_t waiting_ = 0;  // points that were not reached
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::vector<Point> added_;
-  std::vector<CUevent> free_;
   bool sleeping_ = false;
   bool stop_ = false;
   std::thread thread_;

@@ -38,13 +38,13 @@ std::int64_t host_clock() {
 
 Stopwatch::~Stopwatch() {
   if (clock_ == nullptr) return;
-  if (begin_ != nullptr) clock_->give_back(begin_);
-  if (end_ != nullptr) clock_->give_back(end_);
+  if (begin_ != nullptr) clock_->events_.give_back(begin_);
+  if (end_ != nullptr) clock_->events_.give_back(end_);
 }
 
 void Stopwatch::stop(CUstream stream) {
   if (clock_ == nullptr) return;
-  end_ = clock_->take();
+  end_ = clock_->events_.take();
   CLIQUE_CUDA(EventRecord(end_, stream));
 }
 
@@ -64,16 +64,16 @@ Stopwatch GpuClock::start(CUstream stream) {
   Stopwatch watch;
   watch.clock_ = this;
   watch.base_ = base_;
-  watch.begin_ = take();
+  watch.begin_ = events_.take();
   CLIQUE_CUDA(EventRecord(watch.begin_, stream));
   return watch;
 }
 
 std::shared_ptr<Stopwatch::Base> GpuClock::make_base() {
   if (stream_ == nullptr) CLIQUE_CUDA(StreamCreate(&stream_, CU_STREAM_NON_BLOCKING));
-  auto* base = new Base{take(), 0};
+  auto* base = new Base{events_.take(), 0};
   std::shared_ptr<Base> owner(base, [this](Base* gone) {
-    give_back(gone->event);
+    events_.give_back(gone->event);
     delete gone;
   });
   // The event happens between two readings of the host's clock. Of several tries, the one with the closest
@@ -102,25 +102,6 @@ std::shared_ptr<Stopwatch::Base> GpuClock::make_base() {
   if (const auto since = base_ ? elapsed(base_->event, base->event) : std::nullopt)
     base->time = std::clamp(base_->time + *since, before, before + (after - before) / 2);
   return owner;
-}
-
-CUevent GpuClock::take() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!free_.empty()) {
-      CUevent event = free_.back();
-      free_.pop_back();
-      return event;
-    }
-  }
-  CUevent event = nullptr;
-  CLIQUE_CUDA(EventCreate(&event, CU_EVENT_DEFAULT));
-  return event;
-}
-
-void GpuClock::give_back(CUevent event) {
-  const std::lock_guard lock(mutex_);
-  free_.push_back(event);
 }
 
 }  // namespace clique::daemon::cuda

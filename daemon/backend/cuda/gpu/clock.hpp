@@ -4,11 +4,10 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <utility>
-#include <vector>
 
 #include "daemon/backend/cuda/gpu/driver.hpp"
+#include "daemon/backend/cuda/gpu/event_pool.hpp"
 
 namespace clique::daemon::cuda {
 
@@ -73,11 +72,8 @@ class GpuClock {
   friend class Stopwatch;
   using Base = Stopwatch::Base;
   std::shared_ptr<Base> make_base();
-  CUevent take();
-  void give_back(CUevent event);
 
-  std::mutex mutex_;
-  std::vector<CUevent> free_;
+  EventPool events_{CU_EVENT_DEFAULT};
   CUstream stream_ = nullptr;  // for bases
   std::shared_ptr<Base> base_;
 };
