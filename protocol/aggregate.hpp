@@ -7,26 +7,32 @@
 #include <type_traits>
 #include <utility>
 
-/// Lists the fields of an aggregate in their order on the wire.
-#define CLIQUE_FIELDS(Type, ...)  \
-  auto fields() {                 \
-    return std::tie(__VA_ARGS__); \
-  }                               \
-  auto fields() const {           \
-    return std::tie(__VA_ARGS__); \
+/// Lists the fields of an aggregate in their order on the wire. fields() is a template so that only the code
+/// which encodes or decodes the aggregate instantiates its tuple.
+#define CLIQUE_FIELDS(Type, ...)                        \
+  template <typename Tie = clique::protocol::TieFields> \
+  auto fields() {                                       \
+    return Tie{}(__VA_ARGS__);                          \
+  }                                                     \
+  template <typename Tie = clique::protocol::TieFields> \
+  auto fields() const {                                 \
+    return Tie{}(__VA_ARGS__);                          \
   }
 
 /// CLIQUE_FIELDS for a message: adds its number.
 #define CLIQUE_MESSAGE(Type, ...)    \
   static constexpr Op op = Op::Type; \
-  auto fields() {                    \
-    return std::tie(__VA_ARGS__);    \
-  }                                  \
-  auto fields() const {              \
-    return std::tie(__VA_ARGS__);    \
-  }
+  CLIQUE_FIELDS(Type, __VA_ARGS__)
 
 namespace clique::protocol {
+
+/// Makes the tuple of fields(): references to the fields.
+struct TieFields {
+  template <typename... Field>
+  auto operator()(Field&... field) const {
+    return std::tie(field...);
+  }
+};
 
 namespace detail {
 struct AnyField {

@@ -266,7 +266,7 @@ void expect_refused(const std::string& hex_records, const char* reason, std::siz
   }
 }
 
-/// Three versions of one structure.
+/// Versions of one structure.
 struct Older {
   std::uint32_t a = 0;
   std::string b = {};
@@ -278,6 +278,10 @@ struct Present {
   std::uint32_t c = 7;
   std::vector<std::uint32_t> d = {8};
   CLIQUE_FIELDS(Present, a, b, c, d)
+};
+struct One {
+  std::uint32_t a = 0;
+  CLIQUE_FIELDS(One, a)
 };
 struct Whole {
   std::uint32_t first = 0;
@@ -322,10 +326,6 @@ TEST(Codec, GivenANewerSenderThenFieldsThatItHasAppendedAreIgnored) {
 }
 
 TEST(Codec, GivenFewerFieldsThanTheOldestVersionHasThenTheyAreRefused) {
-  struct One {
-    std::uint32_t a = 0;
-    CLIQUE_FIELDS(One, a)
-  };
   EXPECT_THROW(reread<Present>(One{1}), DecodeError);
   EXPECT_THROW(reread<Older>(One{1}), DecodeError);
 }
