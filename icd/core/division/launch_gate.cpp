@@ -93,4 +93,11 @@ Borders LaunchGate::borders(const Size& size) const {
   return found == times_.end() ? Borders{} : found->second.borders;
 }
 
+std::shared_ptr<LaunchGate> LaunchGates::of(const void* device) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<LaunchGate>& gate = gates_[device];
+  if (!gate) gate = std::make_shared<LaunchGate>();
+  return gate;
+}
+
 }  // namespace clique::icd

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <utility>
@@ -96,6 +97,18 @@ class LaunchGate {
   mutable std::mutex mutex_;
   std::map<Size, Times> times_;
   std::atomic<std::uint64_t> version_{0};
+};
+
+/// The gates of one kernel, for each combined device. All kernel objects share them, because many programs
+/// create one for each launch. Any thread.
+class LaunchGates {
+ public:
+  /// @param device names the device
+  std::shared_ptr<LaunchGate> of(const void* device);
+
+ private:
+  std::mutex mutex_;
+  std::map<const void*, std::shared_ptr<LaunchGate>> gates_;
 };
 
 }  // namespace clique::icd
