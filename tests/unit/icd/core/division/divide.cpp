@@ -314,7 +314,8 @@ TEST(DivideImages, GivenOneImageThenReadsOfNeighboursPreventIt) {
   kernel.uses_pixel(0, false, {kernel.coordinate(0, 1), kernel.coordinate(1)});
   const Division division = kernel.divide_images(/*one_object=*/true);
   EXPECT_TRUE(division.parts.empty());
-  EXPECT_EQ(division.reason, "along dimension 0, parts may read what others write of argument 1 (line 9)");
+  EXPECT_EQ(division.reason,
+            "along dimensions 1 and 0, parts may read what others write of argument 1 (line 9)");
 }
 
 TEST(DivideImages, GivenColumnsThenPartsHaveAPieceOfEachRow) {
@@ -348,7 +349,7 @@ TEST(DivideImages, GivenUnknownOrMissingCoordinatesThenItIsAnyPixel) {
   DescribedKernel other;
   other.uses_pixel(1, true, {other.coordinate(1)});
   EXPECT_EQ(other.divide_images().reason,
-            "along dimension 0, several parts may write the same bytes of argument 1 (line 9)");
+            "along dimensions 1 and 0, several parts may write the same bytes of argument 1 (line 9)");
 }
 
 TEST(DivideImages, GivenImageForABufferOrTheReverseThenAllIsUsed) {
@@ -658,6 +659,15 @@ TEST(LaunchGate, GivenLaunchesThatDifferAllTheTimeThenBordersMoveLessAndLess) {
     if (launch == 200) early = gate.version();
   }
   EXPECT_LE(gate.version() - early, 6);
+}
+
+TEST(LaunchGates, GivenOneDeviceThenItsGateIsTheSame) {
+  LaunchGates gates;
+  const int one = 0, other = 0;
+  const auto gate = gates.of(&one);
+  gate->measured(kSize, 10'000'000);
+  EXPECT_TRUE(gates.of(&one)->divides(kSize, 4, false, 0, kNoBytes));
+  EXPECT_FALSE(gates.of(&other)->divides(kSize, 4, false, 0, kNoBytes));
 }
 
 TEST(Balance, GivenAnyTimesThenPartsAreNotEmptyAndBordersAreMultiplesOfTheUnit) {
