@@ -28,6 +28,9 @@ constexpr std::chrono::seconds kLookInterval{1};
 constexpr std::chrono::seconds kLastWords{10};
 /// How often the daemon gets new numbers of what the session has used, while there is something to do.
 constexpr std::chrono::milliseconds kUsageInterval{100};
+/// The same when the session rests, which it also does for a moment between two messages. The numbers take
+/// longer the more commands wait.
+constexpr std::chrono::milliseconds kUsageIntervalAtRest{5};
 /// How often the round trip to the client is measured, while there is something to do.
 constexpr std::chrono::seconds kRoundTripInterval{1};
 /// Sleeping ends now and then, for what has no file descriptor.
@@ -197,6 +200,7 @@ void Session::loop() {
   auto last_look = now;
   auto next_of_sockets = now;
   auto next_of_usage = now;
+  auto next_of_usage_at_rest = now;
   bool used_since_written = false;
   protocol::Spinning in_memory(true);
   protocol::Spinning elsewhere(false);
@@ -238,13 +242,14 @@ void Session::loop() {
       rest = dispatcher_.paused() || (!spinning.go_on(now, expects) && dispatcher_.transfers_over(now));
     }
     // Others choose devices by these numbers, so they must be right while the session rests.
-    if (now >= next_of_usage || (rest && used_since_written)) {
+    if (now >= next_of_usage || (rest && used_since_written && now >= next_of_usage_at_rest)) {
       write_usage(now);
       next_of_usage = now + kUsageInterval;
+      next_of_usage_at_rest = now + kUsageIntervalAtRest;
       used_since_written = false;
     }
     if (rest) {
-      sleep();
+      sleep(used_since_written ? kUsageIntervalAtRest : kLongSleep);
       next_of_sockets = now;
     }
     const bool look = now - last_look > kLookInterval;
@@ -438,7 +443,7 @@ void Session::take_segment(protocol::SharedOffer::Segment&& segment) {
   }
 }
 
-void Session::sleep() {
+void Session::sleep(std::chrono::milliseconds most) {
   // Until the client's commands go on, nobody looks at those that follow.
   const bool paused = dispatcher_.paused();
   if ((!client_lines_.arm() && !paused) || !peer_inbox_.arm()) return;
@@ -472,12 +477,12 @@ void Session::sleep() {
   }
 
   const bool down = surroundings_.peers.down();
-  poll.wait(surroundings_.pacer.longest_sleep(surroundings_.reporter.behind() ? kSleepWhileBehind
-                                              : paused                        ? surroundings_.pacer.again()
-                                              : surroundings_.reporter.unhurried()
-                                                  ? protocol::kLongestUnhurried
-                                              : down || connections_.waiting() ? kSleepWhileCut
-                                                                               : kLongSleep));
+  const std::chrono::milliseconds longest = surroundings_.reporter.behind()      ? kSleepWhileBehind
+                                            : paused                             ? surroundings_.pacer.again()
+                                            : surroundings_.reporter.unhurried() ? protocol::kLongestUnhurried
+                                            : down || connections_.waiting()     ? kSleepWhileCut
+                                                                                 : kLongSleep;
+  poll.wait(surroundings_.pacer.longest_sleep(std::min(longest, most)));
   if (shared) shared->hush();
   for (const auto& peer : peer_inbox_.shared()) peer->hush();
   surroundings_.peers.hush();

@@ -80,7 +80,8 @@ class Session {
   void obey_starter();
   /// Keeps up the links to other workers.
   void tend_peers();
-  void sleep();
+  /// Waits until there may be something to do, for `most` at the longest.
+  void sleep(std::chrono::milliseconds most);
   /// The client's connections were lost.
   void handle_loss(ClientConnections::Loss loss);
 

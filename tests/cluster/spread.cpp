@@ -1,5 +1,6 @@
 // Content that many nodes need at the same time. The counters of the nodes' network devices show which node
 // sends it.
+#include <chrono>
 #include <fstream>
 
 #include "links.hpp"
@@ -79,6 +80,36 @@ TEST_F(Spread, GivenContentForAllThenItsWriterSendsItOnce) {
   EXPECT_LT(bytes[2], size / 4);
   for (size_t node = 0; node < queues.size(); ++node)
     EXPECT_EQ(std::vector<cl_uint>(size / sizeof(cl_uint), value), content(node, mem)) << node;
+}
+
+TEST_F(Spread, GivenNodeThatComputesThenItStillSends) {
+  const Program program = build(
+      "kernel void compute(global float* out) {\n"
+      "  float x = get_global_id(0);\n"
+      "  for (int i = 0; i < 50000000; ++i) x = x * 0.999f + 1.0f;\n"
+      "  out[get_global_id(0)] = x;\n"
+      "}\n");
+  constexpr size_t groups = 32, one = 1;
+  const Mem mem = buffer<cl_uint>(size / sizeof(cl_uint)), out = buffer<cl_float>(groups);
+  const cl_uint value = 0xABCD;
+  ASSERT_CL(clEnqueueFillBuffer(queues[0], mem, &value, sizeof value, 0, size, 0, nullptr, nullptr));
+  ASSERT_CL(clFinish(queues[0]));
+  const Kernel compute = kernel(program, "compute");
+  ASSERT_CL(clSetKernelArg(compute, 0, sizeof(cl_mem), out.ptr()));
+  const auto launch = [&] {
+    ASSERT_CL(clEnqueueNDRangeKernel(queues[0], compute, 1, nullptr, &groups, &one, 0, nullptr, nullptr));
+    ASSERT_CL(clFlush(queues[0]));
+  };
+  // The driver compiles it.
+  launch();
+  ASSERT_CL(clFinish(queues[0]));
+  const auto begin = std::chrono::steady_clock::now();
+  launch();
+  EXPECT_EQ(std::vector<cl_uint>(size / sizeof(cl_uint), value), content(1, mem));
+  const auto sent = std::chrono::steady_clock::now() - begin;
+  ASSERT_CL(clFinish(queues[0]));
+  const auto computed = std::chrono::steady_clock::now() - begin;
+  EXPECT_LT(2 * sent, computed) << "the content came only when the kernel was about to end";
 }
 
 TEST_F(Spread, GivenContentOfTheHostThenNodesHandItOn) {

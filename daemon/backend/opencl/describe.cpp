@@ -244,7 +244,7 @@ std::vector<Property> describe_platform(cl_platform_id platform) {
   return properties;
 }
 
-protocol::DeviceDescription describe_device(cl_device_id device) {
+protocol::DeviceDescription describe_device(cl_device_id device, bool in_place) {
   protocol::DeviceDescription result;
   const auto add = [&](cl_uint name) {
     add_property(result.properties, name,
@@ -255,7 +255,6 @@ protocol::DeviceDescription describe_device(cl_device_id device) {
   for (cl_uint name = kFirstDeviceQuery; name <= kLastDeviceQuery; ++name)
     if (name != CL_DEVICE_PLATFORM && name != CL_DEVICE_PARENT_DEVICE) add(name);
   for (const cl_uint name : kExtensionQueries) add(name);
-  const bool in_place = uses_host_memory(device);
   for (Property& property : result.properties)
     if (property.name == CL_DEVICE_SVM_CAPABILITIES && !in_place)
       std::fill(property.value.begin(), property.value.end(), 0);

@@ -9,7 +9,8 @@ std::vector<protocol::Property> describe_platform(cl_platform_id platform);
 
 /// Every property that the driver knows, and the image formats of a context with only this device. Says that
 /// the device has no shared virtual memory unless uses_host_memory() is true.
-protocol::DeviceDescription describe_device(cl_device_id device);
+/// @param in_place uses_host_memory(device)
+protocol::DeviceDescription describe_device(cl_device_id device, bool in_place);
 
 /// All kernels of an executable.
 /// @param devices the devices that it was built for, with their ids

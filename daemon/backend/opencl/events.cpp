@@ -89,6 +89,30 @@ void OpenClBackend::join(const Command& command, const std::shared_ptr<Queue>& q
     watcher_.watch(part, [join](cl_int status) { join->one_ended(status); });
 }
 
+void OpenClBackend::when_all_ended(const std::vector<Handle<cl_event>>& events,
+                                   std::function<void(cl_int status)> action) {
+  const auto ended = [](const Handle<cl_event>& event) { return status_of(event.get()) <= CL_COMPLETE; };
+  const auto failed = [](const Handle<cl_event>& event) { return status_of(event.get()) < 0; };
+  if (std::all_of(events.begin(), events.end(), ended)) {
+    action(std::any_of(events.begin(), events.end(), failed) ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+                                                             : CL_COMPLETE);
+    return;
+  }
+  struct Waiting {
+    std::function<void(cl_int status)> action;
+    std::atomic<std::size_t> left;
+    std::atomic<bool> failed = false;
+  };
+  // An aggregate, which std::make_shared cannot make yet. NOLINTNEXTLINE(modernize-make-shared)
+  const std::shared_ptr<Waiting> waiting(new Waiting{std::move(action), events.size()});
+  for (const Handle<cl_event>& event : events)
+    watcher_.watch(event, [waiting](cl_int status) {
+      if (status < 0) waiting->failed = true;
+      if (--waiting->left == 0)
+        waiting->action(waiting->failed ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_COMPLETE);
+    });
+}
+
 void OpenClBackend::handle(protocol::AwaitRemote&& message) {
   try {
     const cl_context context = contexts_.get(message.context)->native.get();

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <limits>
 #include <thread>
 
@@ -62,6 +63,19 @@ bool uses_host_memory(cl_device_id device) {
   const bool any_pointer = (svm & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM) != 0 ||
                            ((type & CL_DEVICE_TYPE_CPU) != 0 && (svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0);
   return any_pointer && works_in_place(device);
+}
+
+bool is_processor(cl_device_id device) {
+  return (ask<cl_device_type>(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
+}
+
+std::shared_ptr<std::byte> allocate(std::uint64_t size) {
+  const std::size_t page = protocol::PlacedMemory::page_size();
+  void* memory = nullptr;
+  if (size > std::numeric_limits<std::size_t>::max() - page || ::posix_memalign(&memory, page, size) != 0)
+    throw ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE,
+                  "there is no memory for a buffer of " + std::to_string(size) + " bytes");
+  return {static_cast<std::byte*>(memory), [](std::byte* first) { std::free(first); }};
 }
 
 cl_bitfield shared_memory_capabilities(cl_device_id device) {

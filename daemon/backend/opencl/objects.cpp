@@ -50,6 +50,9 @@ void OpenClBackend::handle(protocol::CreateContext&& message) {
   contexts_.create(message.id, surroundings_.reporter, [&] {
     auto context = std::make_shared<Context>();
     context->devices = natives(message.devices);
+    context->in_place = std::all_of(message.devices.begin(), message.devices.end(), [this](DeviceId id) {
+      return device(id).in_place && is_processor(device(id).native);
+    });
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
                                                 reinterpret_cast<cl_context_properties>(platform_), 0};
     cl_int status = CL_SUCCESS;
@@ -80,9 +83,9 @@ void OpenClBackend::handle(protocol::CreateSubDevices&& message) {
   if (answer.status == CL_SUCCESS) {
     for (cl_uint i = 0; i < count; ++i) {
       Handle<cl_device_id> owner(created[i]);
-      const auto [added, fresh] = devices_.emplace(
-          message.first + i,
-          Device{created[i], std::move(owner), parent.clock_offset, parent.uuid, parent.place});
+      const auto [added, fresh] =
+          devices_.emplace(message.first + i, Device{created[i], std::move(owner), parent.clock_offset,
+                                                     parent.uuid, parent.place, parent.in_place});
       if (!fresh) throw RuleBroken("device " + std::to_string(message.first + i) + " exists already");
       answer.devices.push_back(describe(added->second));
     }
@@ -135,6 +138,12 @@ void OpenClBackend::handle(protocol::CreateBuffer&& message) {
           buffer_over(memory->context->native.get(), message.flags, memory->placed, message.size);
       return memory;
     }
+    if (memory->context->in_place) {
+      memory->host = allocate(message.size);
+      memory->native = buffer_over(memory->context->native.get(), message.flags, memory->host, message.size);
+      surroundings_.memory.note_peak();
+      return memory;
+    }
     cl_int status = CL_SUCCESS;
     memory->native =
         Handle(clCreateBuffer(memory->context->native.get(), message.flags, message.size, nullptr, &status));
@@ -163,6 +172,7 @@ void OpenClBackend::handle(protocol::CreateSubBuffer&& message) {
           buffer_over(memory->context->native.get(), message.flags, memory->placed, message.size);
       return memory;
     }
+    if (parent->host) memory->host = {parent->host, parent->host.get() + message.origin};
     const cl_buffer_region region{message.origin, message.size};
     cl_int status = CL_SUCCESS;
     memory->native = Handle(clCreateSubBuffer(parent->native.get(), message.flags,

@@ -23,6 +23,8 @@ using protocol::ObjectId;
 struct Context {
   Handle<cl_context> native;
   std::vector<cl_device_id> devices;
+  /// Whether all devices are processors that work in the host memory of buffers.
+  bool in_place = false;
 };
 
 struct Queue : QueueState {
@@ -52,6 +54,9 @@ struct Memory {
   protocol::ImageShape shape;  ///< of an image
   /// The first byte of a buffer at an address that the client chose; null if the driver chose.
   std::shared_ptr<std::byte> placed;
+  /// The first byte of a buffer in whose memory the devices work, so that the host may copy from and to it
+  /// between commands; null: only the driver may.
+  std::shared_ptr<std::byte> host;
   /// Of the memory. A sub-buffer and an image over a buffer share the buffer's; that of a segment has its
   /// own.
   MemoryBudget::Share share;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/backend/opencl/describe.hpp"
+#include "daemon/backend/opencl/host_memory.hpp"
 #include "daemon/backend/opencl/make_backend.hpp"
 #include "daemon/common/log.hpp"
 #include "daemon/worker/limits/watchdog.hpp"
@@ -23,13 +24,14 @@ OpenClBackend::OpenClBackend(const Surroundings& surroundings, cl_platform_id pl
                                                    {},
                                                    clock_.offset_of(devices[id]),
                                                    uuid != uuids.end() ? uuid->second : Uuid{},
-                                                   static_cast<std::uint32_t>(id)});
+                                                   static_cast<std::uint32_t>(id),
+                                                   uses_host_memory(devices[id])});
     description_.devices.push_back(describe(added.first->second));
   }
 }
 
 protocol::DeviceDescription OpenClBackend::describe(const Device& device) const {
-  protocol::DeviceDescription description = describe_device(device.native);
+  protocol::DeviceDescription description = describe_device(device.native, device.in_place);
   set_uuid(description, device.uuid);
   surroundings_.memory.restrict(description);
   return description;

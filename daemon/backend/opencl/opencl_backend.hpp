@@ -155,6 +155,7 @@ class OpenClBackend : public Backend {
     std::int64_t clock_offset = 0;  ///< to be added to the device's times, in ns
     Uuid uuid = {};                 ///< of a sub-device, that of the whole device
     std::uint32_t place = 0;        ///< among the devices that the worker was started for; likewise
+    bool in_place = false;          ///< uses_host_memory()
   };
   using Times = CommandReports::Times;
 
@@ -208,6 +209,9 @@ class OpenClBackend : public Backend {
   /// Adds a user event for the command, which ends when all of `events` have.
   void join(const Command& command, const std::shared_ptr<Queue>& queue, std::vector<Handle<cl_event>> events,
             std::vector<CommandReports::Entry> after);
+  /// Calls `action` once, when all events have ended, with CL_COMPLETE or, if one has failed, the status for
+  /// that. At once if they have ended already, else on any thread, possibly inside the driver.
+  void when_all_ended(const std::vector<Handle<cl_event>>& events, std::function<void(cl_int status)> action);
   /// A command was enqueued: the queue has to be flushed, and Finish has to wait for the command.
   /// @param waits whether the command has a wait list.
   void entered(Queue& queue, const Handle<cl_event>& event, bool waits);

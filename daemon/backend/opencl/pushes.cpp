@@ -1,5 +1,6 @@
 // Transfers between workers: Push reads and sends, Expect receives and writes.
 #include <algorithm>
+#include <cstring>
 
 #include "daemon/backend/common/outgoing_push.hpp"
 #include "daemon/backend/opencl/opencl_backend.hpp"
@@ -22,6 +23,7 @@ class WaitList {
 
   cl_uint size() const { return static_cast<cl_uint>(events_.size()); }
   const cl_event* data() const { return events_.empty() ? nullptr : events_.data(); }
+  const std::vector<Handle<cl_event>>& references() const { return references_; }
   bool has_failed() const {
     return std::any_of(events_.begin(), events_.end(), [](cl_event event) { return status_of(event) < 0; });
   }
@@ -91,6 +93,15 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
     const auto [offset, block] = push_.next(chunk_);
     auto data = backend_.surroundings_.peers.take(push_.message().peer, block.size);
     if (!data) data = backend_.staging_.take(block.size);
+    if (pushed_.memory->host) {
+      backend_.when_all_ended(waits_.references(), [self = shared_from_this(), data, at = offset,
+                                                    size = block.size](cl_int result) {
+        if (result >= 0)
+          std::memcpy(data.get(), self->pushed_.memory->host.get() + self->push_.message().offset + at, size);
+        self->send(data, at, size, result);
+      });
+      return;
+    }
     Handle<cl_event> read;
     const cl_int status = pushed_.memory->image
                               ? clEnqueueReadImage(queue_->native.get(), pushed_.memory->native.get(),
@@ -195,6 +206,18 @@ class OpenClBackend::ExpectSink : public TransferSink {
       fail(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
       return;
     }
+    if (memory_->host) {
+      backend_.when_all_ended(
+          waits_.references(), [progress = progress_, data, at = offset_ + offset](cl_int result) {
+            if (result < 0) {
+              progress->finish(result);
+              return;
+            }
+            std::memcpy(progress->memory->host.get() + at, data.bytes.data(), data.bytes.size());
+            progress->need_less(data.bytes.size());
+          });
+      return;
+    }
     Handle<cl_event> written;
     cl_int status = CL_SUCCESS;
     if (memory_->image) {
@@ -230,6 +253,15 @@ class OpenClBackend::ExpectSink : public TransferSink {
     if (writer != Writer::Process || memory_->image || progress_->finished ||
         (backend_.failures_seen_ && waits_.has_failed()) || !has_host_memory(queue_->native.get()))
       return false;
+    if (memory_->host) {
+      std::byte* const place = memory_->host.get() + offset_;
+      progress_->mapped = place;
+      backend_.when_all_ended(waits_.references(),
+                              [memory = memory_, place, action = std::move(action)](cl_int result) {
+                                action(result < 0 ? nullptr : std::shared_ptr<std::byte>(memory, place));
+                              });
+      return true;
+    }
     Handle<cl_event> ready;
     cl_int status = CL_SUCCESS;
     auto* const place = static_cast<std::byte*>(clEnqueueMapBuffer(
@@ -265,7 +297,7 @@ class OpenClBackend::ExpectSink : public TransferSink {
     const CommandId id;
     const std::shared_ptr<Queue> queue;
     const std::shared_ptr<Memory> memory;
-    std::byte* mapped = nullptr;          // where the range is mapped; null: it is not
+    std::byte* mapped = nullptr;          // where the range is written in place; null: it is not
     std::atomic<std::uint64_t> left = 0;  // bytes
     std::atomic<bool> finished = false;
     Handle<cl_event> end;
@@ -277,8 +309,9 @@ class OpenClBackend::ExpectSink : public TransferSink {
     void finish(cl_int status) {
       if (finished.exchange(true)) return;
       Handle<cl_event> unmapped;
-      if (mapped != nullptr && clEnqueueUnmapMemObject(queue->native.get(), memory->native.get(), mapped, 0,
-                                                       nullptr, unmapped.put()) == CL_SUCCESS) {
+      if (mapped != nullptr && !memory->host &&
+          clEnqueueUnmapMemObject(queue->native.get(), memory->native.get(), mapped, 0, nullptr,
+                                  unmapped.put()) == CL_SUCCESS) {
         clFlush(queue->native.get());
         backend.watcher_.watch(unmapped, [self = shared_from_this(), status](cl_int result) {
           self->report_end(std::min(status, result));

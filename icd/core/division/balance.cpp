@@ -10,7 +10,7 @@ namespace {
 
 /// How much longer than the average the longest part may take. To move borders also moves content among
 /// members.
-constexpr double kUneven = 1.1;
+constexpr double kUneven = 1.05;
 
 }  // namespace
 

@@ -34,6 +34,35 @@ std::uint64_t unit_of(std::uint64_t groups, bool has_groups, std::size_t parts) 
   return unit;
 }
 
+/// Why a launch cannot be divided along its dimensions.
+class Obstacles {
+ public:
+  void clear() { found_.clear(); }
+  void add(unsigned dimension, const std::string& why) {
+    const auto same =
+        std::find_if(found_.begin(), found_.end(), [&](const Obstacle& one) { return one.why == why; });
+    if (same == found_.end())
+      found_.push_back({std::to_string(dimension), why});
+    else
+      same->dimensions += (std::exchange(same->several, true) ? ", " : " and ") + std::to_string(dimension);
+  }
+  std::string text() const {
+    std::string text;
+    for (const Obstacle& one : found_)
+      text += (text.empty() ? "along " : "; along ") +
+              (one.several ? "dimensions " + one.dimensions : "dimension " + one.dimensions) + ", " + one.why;
+    return text.empty() ? "it has too few work-groups" : text;
+  }
+
+ private:
+  struct Obstacle {
+    std::string dimensions;
+    std::string why;
+    bool several = false;
+  };
+  std::vector<Obstacle> found_;
+};
+
 class Divider {
  public:
   explicit Divider(const DivisibleLaunch& launch) : launch_(launch) {}
@@ -69,9 +98,7 @@ class Divider {
     return division;
   }
 
-  Division refused(unsigned dimension, const std::string& why) const {
-    return {dimension, 1, {}, "along dimension " + std::to_string(dimension) + ", " + why};
-  }
+  static Division refused(unsigned dimension, std::string why) { return {dimension, 1, {}, std::move(why)}; }
 
  private:
   GroupBox all_groups() const {
@@ -267,22 +294,23 @@ Division divide(const DivisibleLaunch& launch, std::size_t members, const Border
   for (unsigned d = 0; d < launch.space.dimensions; ++d)
     if ((footprint.group_id_dimensions >> d & 1U) != 0 && launch.space.offset[d] != 0)
       return {0, 1, {}, "the kernel asks for the ids of work-groups, and the launch has a global offset"};
-  Division last{0, 1, {}, "it has too few work-groups"};
+  Obstacles obstacles;
   Divider divider(launch);
   for (const bool merges : {false, true}) {
     if (merges && !divider.has_changes()) break;
+    obstacles.clear();
     for (unsigned dimension = launch.space.dimensions; dimension-- > 0;) {
       if (launch.space.groups(dimension) < std::min<std::size_t>(members, 2)) continue;
-      if (members > 1 && (footprint.whole_dimensions >> dimension & 1U) != 0) {
-        last = divider.refused(
-            dimension, "the kernel asks for ids or sizes of the whole range" + at_line(footprint.whole_line));
-        continue;
-      }
-      last = divider.along(dimension, members, balanced, merges);
-      if (!last.parts.empty()) return last;
+      const bool whole = members > 1 && (footprint.whole_dimensions >> dimension & 1U) != 0;
+      Division division =
+          whole ? divider.refused(dimension, "the kernel asks for ids or sizes of the whole range" +
+                                                 at_line(footprint.whole_line))
+                : divider.along(dimension, members, balanced, merges);
+      if (!division.parts.empty()) return division;
+      obstacles.add(dimension, division.reason);
     }
   }
-  return last;
+  return {0, 1, {}, obstacles.text()};
 }
 
 }  // namespace clique::icd

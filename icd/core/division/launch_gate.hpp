@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <utility>
@@ -69,9 +70,14 @@ class LaunchGate {
     /// may also be slow for other reasons.
     unsigned count = 0;
     std::vector<std::uint64_t> least;
-    unsigned changes = 0;  ///< of the borders
-    Borders best;          ///< those with which the longest part took the least time
-    double best_time = 0;  ///< of the longest part, in ns
+    unsigned changes = 0;     ///< of the borders
+    unsigned pause = 0;       ///< for how many launches they stay
+    unsigned next_pause = 0;  ///< 0: there was none yet
+    Borders best;             ///< those with which the longest part took the least time
+    double best_time = 0;     ///< of the longest part, in ns
+
+    /// The borders for later launches, from `least`. Empty: those of now.
+    Borders next(const Borders& now, std::uint64_t unit);
   };
   template <typename Bytes>
   static bool pays_off(const Times& times, std::size_t members, bool near, std::uint64_t merged,
@@ -91,6 +97,18 @@ class LaunchGate {
   mutable std::mutex mutex_;
   std::map<Size, Times> times_;
   std::atomic<std::uint64_t> version_{0};
+};
+
+/// The gates of one kernel, for each combined device. All kernel objects share them, because many programs
+/// create one for each launch. Any thread.
+class LaunchGates {
+ public:
+  /// @param device names the device
+  std::shared_ptr<LaunchGate> of(const void* device);
+
+ private:
+  std::mutex mutex_;
+  std::map<const void*, std::shared_ptr<LaunchGate>> gates_;
 };
 
 }  // namespace clique::icd

@@ -31,7 +31,7 @@ struct CombinedLaunches {
   static constexpr std::size_t kMostKnown = 16;
   std::vector<std::unique_ptr<Known>> known;
   /// Also for actions of events, which may outlive the kernel.
-  std::shared_ptr<LaunchGate> gate = std::make_shared<LaunchGate>();
+  std::shared_ptr<LaunchGate> gate;
 };
 
 }  // namespace clique::icd

@@ -185,6 +185,7 @@ CombinedLaunches& Kernel::combined_launches(const Device& device) {
     if (each->device.get() == &device) return *each;
   auto made = std::make_unique<CombinedLaunches>();
   made->device = Ref<Device>(const_cast<Device*>(&device));
+  made->gate = function_->gates->of(&device);
   return *combined_.emplace_back(std::move(made));
 }
 

@@ -3,11 +3,13 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "icd/core/division/launch_gate.hpp"
 #include "icd/core/objects/device.hpp"
 #include "protocol/messages/programs.hpp"
 
@@ -85,6 +87,8 @@ struct KernelFunction {
   bool consistent = true;
   /// BuildTraits::checked_without.
   std::optional<std::uint64_t> checked_without = {};
+  /// What is known of its launches on combined devices.
+  std::shared_ptr<LaunchGates> gates = std::make_shared<LaunchGates>();
 
   const OnDevice* on(const Device& device) const;
 };

@@ -2,6 +2,7 @@
 
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -321,6 +322,36 @@ class Finder {
       known_accesses_;
 };
 
+/// Appends the loads and stores of a variable. @returns whether there are no other uses of it
+bool append_accesses(llvm::Value& place, std::vector<llvm::Instruction*>& accesses) {
+  for (llvm::User* user : place.users()) {
+    auto* const instruction = llvm::cast<llvm::Instruction>(user);
+    const auto* const store = llvm::dyn_cast<llvm::StoreInst>(user);
+    const bool stores_elsewhere = store != nullptr && store->getValueOperand() != &place;
+    if (llvm::isa<llvm::LoadInst>(user) || stores_elsewhere) {
+      accesses.push_back(instruction);
+    } else if (llvm::isa<llvm::GetElementPtrInst, llvm::BitCastInst, llvm::AddrSpaceCastInst>(user)) {
+      if (!append_accesses(*instruction, accesses)) return false;
+    } else if (!instruction->isLifetimeStartOrEnd()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Makes volatile variables of a function ordinary ones. Nobody but the work-item can change them, so that
+/// they have the values that it stored, although compilers keep their loads and stores.
+void forget_volatile(llvm::Function& function) {
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    std::vector<llvm::Instruction*> accesses;
+    if (!llvm::isa<llvm::AllocaInst>(instruction) || !append_accesses(instruction, accesses)) continue;
+    for (llvm::Instruction* access : accesses) {
+      if (auto* const load = llvm::dyn_cast<llvm::LoadInst>(access)) load->setVolatile(false);
+      if (auto* const store = llvm::dyn_cast<llvm::StoreInst>(access)) store->setVolatile(false);
+    }
+  }
+}
+
 /// Makes kernels single functions, and variables values. Nothing else is optimised: what a driver's compiler
 /// may keep has to be seen.
 void inline_all(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
@@ -329,6 +360,7 @@ void inline_all(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
       function.removeFnAttr(attribute);
     if (!function.isDeclaration() && !is_kernel(function)) function.addFnAttr(llvm::Attribute::AlwaysInline);
   }
+  for (llvm::Function& function : module) forget_volatile(function);
   llvm::FunctionPassManager functions;
   functions.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
   functions.addPass(llvm::LoopSimplifyPass());
