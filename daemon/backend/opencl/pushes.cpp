@@ -13,6 +13,12 @@ std::optional<protocol::ImageShape> shape_of(const Memory& memory) {
   return memory.image ? std::optional(memory.shape) : std::nullopt;
 }
 
+/// The memory from and to which the host may copy when the wait list's events have ended; null: only the
+/// driver knows what else comes before a command of the queue, or only it may copy.
+std::byte* copied_by_host(const Queue& queue, const Memory& memory) {
+  return queue.in_order || queue.barrier ? nullptr : memory.host.get();
+}
+
 }  // namespace
 
 /// A wait list in the form that the driver's enqueue calls take, with a reference to each event.
@@ -43,7 +49,8 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
         push_(backend.surroundings_.peers, std::move(message), shape_of(*pushed.memory)),
         queue_(std::move(queue)),
         pushed_(std::move(pushed)),
-        waits_(std::move(waits)) {}
+        waits_(std::move(waits)),
+        host_(copied_by_host(*queue_, *pushed_.memory)) {}
 
   /// @param end the user event that stands for the whole push; may be empty.
   void start(Handle<cl_event> end, CommandReports::Entry report) {
@@ -93,11 +100,10 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
     const auto [offset, block] = push_.next(chunk_);
     auto data = backend_.surroundings_.peers.take(push_.message().peer, block.size);
     if (!data) data = backend_.staging_.take(block.size);
-    if (pushed_.memory->host) {
+    if (host_ != nullptr) {
       backend_.when_all_ended(waits_.references(), [self = shared_from_this(), data, at = offset,
                                                     size = block.size](cl_int result) {
-        if (result >= 0)
-          std::memcpy(data.get(), self->pushed_.memory->host.get() + self->push_.message().offset + at, size);
+        if (result >= 0) std::memcpy(data.get(), self->host_ + self->push_.message().offset + at, size);
         self->send(data, at, size, result);
       });
       return;
@@ -145,6 +151,7 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   const std::shared_ptr<Queue> queue_;
   const MemoryTable<Memory>::Pushed pushed_;
   const WaitList waits_;
+  std::byte* const host_;  // copied_by_host()
   Handle<cl_event> end_;
   CommandReports::Entry report_;
   std::uint64_t chunk_ = 0;              // bytes of each part but the last
@@ -206,16 +213,16 @@ class OpenClBackend::ExpectSink : public TransferSink {
       fail(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
       return;
     }
-    if (memory_->host) {
-      backend_.when_all_ended(
-          waits_.references(), [progress = progress_, data, at = offset_ + offset](cl_int result) {
-            if (result < 0) {
-              progress->finish(result);
-              return;
-            }
-            std::memcpy(progress->memory->host.get() + at, data.bytes.data(), data.bytes.size());
-            progress->need_less(data.bytes.size());
-          });
+    if (progress_->host != nullptr) {
+      backend_.when_all_ended(waits_.references(),
+                              [progress = progress_, data, at = offset_ + offset](cl_int result) {
+                                if (result < 0) {
+                                  progress->finish(result);
+                                  return;
+                                }
+                                std::memcpy(progress->host + at, data.bytes.data(), data.bytes.size());
+                                progress->need_less(data.bytes.size());
+                              });
       return;
     }
     Handle<cl_event> written;
@@ -253,8 +260,8 @@ class OpenClBackend::ExpectSink : public TransferSink {
     if (writer != Writer::Process || memory_->image || progress_->finished ||
         (backend_.failures_seen_ && waits_.has_failed()) || !has_host_memory(queue_->native.get()))
       return false;
-    if (memory_->host) {
-      std::byte* const place = memory_->host.get() + offset_;
+    if (progress_->host != nullptr) {
+      std::byte* const place = progress_->host + offset_;
       progress_->mapped = place;
       backend_.when_all_ended(waits_.references(),
                               [memory = memory_, place, action = std::move(action)](cl_int result) {
@@ -291,12 +298,17 @@ class OpenClBackend::ExpectSink : public TransferSink {
   /// Any thread.
   struct Progress : std::enable_shared_from_this<Progress> {
     Progress(OpenClBackend& owner, CommandId command, std::shared_ptr<Queue> of, std::shared_ptr<Memory> to)
-        : backend(owner), id(command), queue(std::move(of)), memory(std::move(to)) {}
+        : backend(owner),
+          id(command),
+          queue(std::move(of)),
+          memory(std::move(to)),
+          host(copied_by_host(*queue, *memory)) {}
 
     OpenClBackend& backend;
     const CommandId id;
     const std::shared_ptr<Queue> queue;
     const std::shared_ptr<Memory> memory;
+    std::byte* const host;                // copied_by_host()
     std::byte* mapped = nullptr;          // where the range is written in place; null: it is not
     std::atomic<std::uint64_t> left = 0;  // bytes
     std::atomic<bool> finished = false;
@@ -309,7 +321,7 @@ class OpenClBackend::ExpectSink : public TransferSink {
     void finish(cl_int status) {
       if (finished.exchange(true)) return;
       Handle<cl_event> unmapped;
-      if (mapped != nullptr && !memory->host &&
+      if (mapped != nullptr && host == nullptr &&
           clEnqueueUnmapMemObject(queue->native.get(), memory->native.get(), mapped, 0, nullptr,
                                   unmapped.put()) == CL_SUCCESS) {
         clFlush(queue->native.get());
