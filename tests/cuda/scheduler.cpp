@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <random>
 
 namespace clique::daemon::cuda {
@@ -127,6 +128,37 @@ TEST_F(CudaScheduler, GivenOneThatOthersMayWaitForThenItsEndIsToldWhileWhatFollo
   EXPECT_FALSE(second->ended());
   std::atomic_ref(*reinterpret_cast<std::uint32_t*>(gate)).store(1);
   EXPECT_TRUE(comes_true([&] { return second->ended(); }));
+}
+
+TEST_F(CudaScheduler, GivenWorkThatAKernelCanDoThenOneDoesItUnlessOtherKernelsRun) {
+  const auto lane = scheduler_.make_lane(true);
+  const auto other_lane = scheduler_.make_lane(true);
+  const CUdeviceptr gate = take(1);
+  // Whether a kernel has done the work.
+  const auto done_by_kernel = [&](bool timed) {
+    std::optional<bool> result;
+    const auto task = std::make_shared<Task>();
+    task->timed = timed;
+    task->run = [&result](CUstream /*stream*/) { result = false; };
+    task->run_as_kernel = [&result](CUstream /*stream*/) { result = true; };
+    scheduler_.enter(task, lane, {}, {});
+    scheduler_.flush();
+    EXPECT_TRUE(comes_true([&] { return task->ended(); }));
+    return result;
+  };
+  EXPECT_EQ(done_by_kernel(false), true);
+  EXPECT_EQ(done_by_kernel(true), false) << "the times are to be those of a copy";
+  const auto kernel = std::make_shared<Task>();
+  kernel->kernel = "one";
+  kernel->run = [gate](CUstream stream) {
+    CLIQUE_CUDA(StreamWaitValue32(stream, gate, 1, CU_STREAM_WAIT_VALUE_GEQ));
+  };
+  scheduler_.enter(kernel, other_lane, {}, {});
+  scheduler_.flush();
+  EXPECT_EQ(done_by_kernel(false), false);
+  std::atomic_ref(*reinterpret_cast<std::uint32_t*>(gate)).store(1);
+  EXPECT_TRUE(comes_true([&] { return kernel->ended(); }));
+  EXPECT_EQ(done_by_kernel(false), true);
 }
 
 TEST_F(CudaScheduler, GivenKernelsThatAreCountedThenThoseOnTheGpuAre) {

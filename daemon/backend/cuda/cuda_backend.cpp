@@ -58,9 +58,9 @@ void CudaBackend::warm() {
   pinned_.staging(1);
   device_memory_.warm();
   programs_.warm([this] {
-    // The kernel for small reads writes to blocks at their addresses in the host.
+    // The kernels for small reads and writes use blocks at their addresses in the host.
     if (device_.attribute(CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM) != 0)
-      buffers_.load_small_reads();
+      buffers_.load_kernels();
   });
 }
 

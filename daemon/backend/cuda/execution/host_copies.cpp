@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "daemon/common/log.hpp"
+
 namespace clique::daemon::cuda {
 
 namespace {
@@ -74,6 +76,14 @@ struct HostCopyParameters {
 
 HostCopies::HostCopies(const Capture& capture)
     : kernel_(capture, kHostCopyPtx, "clique_host_copy", kMostCopyGroups) {}
+
+void HostCopies::load() {
+  try {
+    kernel_.load();
+  } catch (const ClError& error) {
+    spdlog::info("small writes use ordinary copies, since the driver refused their kernel: {}", error.what());
+  }
+}
 
 void HostCopies::copy(CUdeviceptr to, CUdeviceptr from, std::uint64_t size, CUstream stream) {
   if (size == 0) return;

@@ -4,12 +4,16 @@
 
 namespace clique::daemon::cuda {
 
+void PtxKernel::load() {
+  CUmodule module = nullptr;
+  CUfunction kernel = nullptr;
+  CLIQUE_CUDA(ModuleLoadData(&module, ptx_));
+  CLIQUE_CUDA(ModuleGetFunction(&kernel, module, name_));
+  kernel_.store(kernel, std::memory_order_release);
+}
+
 void PtxKernel::launch(std::uint64_t steps, std::span<std::uint8_t> parameters, CUstream stream) {
-  if (kernel_ == nullptr) {
-    CUmodule module = nullptr;
-    CLIQUE_CUDA(ModuleLoadData(&module, ptx_));
-    CLIQUE_CUDA(ModuleGetFunction(&kernel_, module, name_));
-  }
+  if (!loaded()) load();
   Grid grid;
   grid.groups = {static_cast<std::uint32_t>(
                      std::clamp<std::uint64_t>((steps + kThreads - 1) / kThreads, 1, most_groups_)),

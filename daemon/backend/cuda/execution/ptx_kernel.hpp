@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 
@@ -8,7 +9,7 @@
 
 namespace clique::daemon::cuda {
 
-/// A kernel of the worker's own, whose threads share out steps among them. Main thread.
+/// A kernel of the worker's own, whose threads share out steps among them. Main thread, unless said otherwise.
 class PtxKernel {
  public:
   /// Threads of a work-group.
@@ -18,6 +19,12 @@ class PtxKernel {
   /// @param most_groups the largest number of work-groups
   PtxKernel(const Capture& capture, const char* ptx, const char* name, std::uint64_t most_groups)
       : capture_(capture), ptx_(ptx), name_(name), most_groups_(most_groups) {}
+
+  /// Loads the kernel, which the first launch does otherwise. Throws ClError. Any thread whose current context
+  /// is the GPU's.
+  void load();
+  /// Whether the kernel is loaded. Any thread.
+  bool loaded() const { return kernel_.load(std::memory_order_acquire) != nullptr; }
 
   /// Puts a launch into the stream. Throws ClError.
   /// @param steps 1 or more; each thread takes one, and then further ones if there are more than threads
@@ -29,7 +36,7 @@ class PtxKernel {
   const char* const ptx_;
   const char* const name_;
   const std::uint64_t most_groups_;
-  CUfunction kernel_ = nullptr;  // null until it is first needed
+  std::atomic<CUfunction> kernel_ = nullptr;  // null until it is loaded
   Launches launches_;
 };
 

@@ -154,6 +154,7 @@ void Scheduler::submit(const TaskRef& task) {
   const bool nothing = !task->run && !task->timed && task->blockers_.empty();
   task->run = nullptr;
   task->run_and_mark = nullptr;
+  task->run_as_kernel = nullptr;
   task->status_.store(CL_SUBMITTED, std::memory_order_release);
   if (task->watched_) task->tell(CL_SUBMITTED);
   stream.last_ = task.get();
@@ -178,9 +179,12 @@ bool Scheduler::enqueue(Task& task, Stream& stream) {
   const bool stamped = task.timed && !task.observed;
   // The host does not see when the stream has waited for others.
   if (stamped || (task.timed && !task.blockers_.empty())) task.stopwatch_ = clock_.start(stream.native());
-  const bool leaves_number = task.run_and_mark && !stamped && !kernels_beside(stream);
+  const bool with_kernel = (task.run_and_mark || task.run_as_kernel) && !stamped && !kernels_beside(stream);
+  const bool leaves_number = with_kernel && task.run_and_mark;
   if (leaves_number)
     task.run_and_mark(stream.native(), stream.address_, stream.issued_ + 1);
+  else if (with_kernel)
+    task.run_as_kernel(stream.native());
   else if (task.run)
     task.run(stream.native());
   if (stamped)

@@ -47,6 +47,7 @@ void Task::conclude(cl_int status) {
   // longer.
   run = nullptr;
   run_and_mark = nullptr;
+  run_as_kernel = nullptr;
   kernel = {};
   keep.clear();
   if (at_end) at_end(*this, status);

@@ -25,6 +25,7 @@ struct OwnLaunch;
 struct Work {
   std::function<void(CUstream)> run;                                       ///< as Task::run
   std::function<void(CUstream, CUdeviceptr, std::uint32_t)> run_and_mark;  ///< as Task::run_and_mark
+  std::function<void(CUstream)> run_as_kernel;                             ///< as Task::run_as_kernel
   std::vector<std::shared_ptr<const void>> keep;                           ///< as Task::keep
   std::string_view kernel;                                                 ///< as Task::kernel
   /// Of a read: where `run` leaves the block of `size` bytes that is sent to the client as Data. Nothing is

@@ -145,15 +145,17 @@ Work Buffers::write(protocol::ObjectId id, std::uint64_t offset, const protocol:
   const auto staged = std::make_shared<std::shared_ptr<std::byte>>();
   Work work;
   work.keep = {hold(memory, offset, data.bytes.size()), staged};
-  work.run = [this, staged, data, address = memory->address + offset,
-              in_host = memory->in_host](CUstream stream) {
+  const auto copy_to = [this, staged, data, address = memory->address + offset](CUstream stream, bool with_kernel) {
     if (data.bytes.empty()) return;
     *staged = pinned_.pinned(data);
-    if (in_host && pinned_.is_pinned(staged->get(), data))
+    if (with_kernel && pinned_.is_pinned(staged->get(), data))
       host_copies_.copy(address, on_gpu(staged->get()), data.bytes.size(), stream);
     else
       CLIQUE_CUDA(MemcpyHtoDAsync(address, staged->get(), data.bytes.size(), stream));
   };
+  work.run = [copy_to, in_host = memory->in_host](CUstream stream) { copy_to(stream, in_host); };
+  if (host_copies_.is_faster(data.bytes.size()))
+    work.run_as_kernel = [copy_to](CUstream stream) { copy_to(stream, true); };
   return work;
 }
 

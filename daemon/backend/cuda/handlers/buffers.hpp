@@ -29,8 +29,11 @@ class Buffers {
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
 
-  /// From now on, small reads are done by a kernel. Any thread whose current context is the GPU's.
-  void load_small_reads() { small_reads_.load(); }
+  /// From now on, small reads and writes are done by kernels. Any thread whose current context is the GPU's.
+  void load_kernels() {
+    small_reads_.load();
+    host_copies_.load();
+  }
 
   void handle(protocol::ReadBuffer&& message);
   void handle(protocol::WriteBuffer&& message);
