@@ -8,6 +8,11 @@ namespace clique::daemon::opencl {
 
 namespace {
 
+/// Chunks of a mapped range need no memory of their own. They go from thread to thread, which takes longer
+/// than it takes to write some 100 KiB to a file.
+constexpr std::uint64_t kMappedChunk = 16 * protocol::kMiB;
+constexpr unsigned kMappedAhead = 4;
+
 std::optional<protocol::ImageShape> shape_of(const Memory& memory) {
   return memory.image ? std::optional(memory.shape) : std::nullopt;
 }
@@ -95,16 +100,18 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   void read_ahead() {
     left_ = push_.size();
     PeerLinks& peers = backend_.surroundings_.peers;
-    chunk_ =
-        std::min<std::uint64_t>(peers.chunk_size(push_.message().peer, push_.size()), protocol::kPartSize);
-    const unsigned ahead = peers.chunks_ahead(push_.message().peer, chunk_);
+    chunk_ = mapped_ ? kMappedChunk
+                     : std::min<std::uint64_t>(peers.chunk_size(push_.message().peer, push_.size()),
+                                               protocol::kPartSize);
+    const unsigned ahead = mapped_ ? kMappedAhead : peers.chunks_ahead(push_.message().peer, chunk_);
     for (unsigned i = 0; i < ahead; ++i) read_next();
   }
 
   /// Maps the range if this process takes the parts itself, as those of a file: these need no copy then.
   /// @returns whether it is going to be mapped
   bool map() {
-    // The end of a push with an event means that the range may be changed, although parts are still under way.
+    // The end of a push with an event means that the range may be changed, although parts are still under
+    // way.
     if (push_.message().peer != protocol::kOwnPeer || pushed_.memory->image || end_ ||
         !has_host_memory(queue_->native.get()))
       return false;
@@ -115,7 +122,8 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
         push_.size(), waits_.size(), waits_.data(), ready.put(), &status));
     if (status != CL_SUCCESS) return false;
     mapped_ = {place, [memory = pushed_.memory, queue = queue_](std::byte* mapped) {
-                 clEnqueueUnmapMemObject(queue->native.get(), memory->native.get(), mapped, 0, nullptr, nullptr);
+                 clEnqueueUnmapMemObject(queue->native.get(), memory->native.get(), mapped, 0, nullptr,
+                                         nullptr);
                  clFlush(queue->native.get());
                }};
     backend_.entered(*queue_, ready, waits_.size() > 0);

@@ -9,7 +9,8 @@
 
 namespace clique::daemon::cuda {
 
-/// A kernel of the worker's own, whose threads share out steps among them. Main thread, unless said otherwise.
+/// A kernel of the worker's own, whose threads share out steps among them. Main thread, unless said
+/// otherwise.
 class PtxKernel {
  public:
   /// Threads of a work-group.
@@ -20,8 +21,8 @@ class PtxKernel {
   PtxKernel(const Capture& capture, const char* ptx, const char* name, std::uint64_t most_groups)
       : capture_(capture), ptx_(ptx), name_(name), most_groups_(most_groups) {}
 
-  /// Loads the kernel, which the first launch does otherwise. Throws ClError. Any thread whose current context
-  /// is the GPU's.
+  /// Loads the kernel, which the first launch does otherwise. Throws ClError. Any thread whose current
+  /// context is the GPU's.
   void load();
   /// Whether the kernel is loaded. Any thread.
   bool loaded() const { return kernel_.load(std::memory_order_acquire) != nullptr; }

@@ -35,8 +35,8 @@ class Task {
   /// stream's progress. Called instead of `run` if no other stream has kernels under way. May be empty.
   std::function<void(CUstream, CUdeviceptr, std::uint32_t)> run_and_mark;
   /// Like `run`, but a kernel does what `run` leaves to the copy engine. Called instead of `run` if no other
-  /// stream has kernels under way, among which it would have to find room, and the GPU's times are not measured.
-  /// May be empty.
+  /// stream has kernels under way, among which it would have to find room, and the GPU's times are not
+  /// measured. May be empty.
   std::function<void(CUstream)> run_as_kernel;
   /// Called when the GPU has completed the work; the result becomes the final status. On the same threads as
   /// `at_end`. May be empty. Tasks of the GPU that follow this one do not fail with it.

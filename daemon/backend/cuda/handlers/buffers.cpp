@@ -145,7 +145,8 @@ Work Buffers::write(protocol::ObjectId id, std::uint64_t offset, const protocol:
   const auto staged = std::make_shared<std::shared_ptr<std::byte>>();
   Work work;
   work.keep = {hold(memory, offset, data.bytes.size()), staged};
-  const auto copy_to = [this, staged, data, address = memory->address + offset](CUstream stream, bool with_kernel) {
+  const auto copy_to = [this, staged, data, address = memory->address + offset](CUstream stream,
+                                                                                bool with_kernel) {
     if (data.bytes.empty()) return;
     *staged = pinned_.pinned(data);
     if (with_kernel && pinned_.is_pinned(staged->get(), data))
