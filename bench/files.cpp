@@ -1,7 +1,7 @@
 // The rate at which a file's content gets into a buffer and back: through cl_clique_file; as the application
-// would do it itself, with pread() or pwrite() and a transfer of OpenCL; and, as a limit, pread() and
-// pwrite() alone, the latter also of the same 1 MiB again and again, as dd does of zeros. Each round does all
-// of them, in turn. The page cache is warm, or, with --cold, has nothing of the file.
+// would do it itself, with pread() or pwrite() and a transfer of OpenCL; and, as limits, pread() and pwrite()
+// alone, with memory as large as the file, and with the same 1 MiB again and again, as dd does. Each round
+// does all of them, in turn. The page cache is warm, or, with --cold, has nothing of the file.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -140,11 +140,18 @@ struct Scratch {
 
 /// One way to move all of the file, and how long it took in each round.
 struct Way {
-  const char* name;
+  std::string name;
   std::function<void()> work;
   std::vector<double> times = {};
 
   double rate(size_t size) const { return 1e-9 * static_cast<double>(size) / median(times); }
+};
+
+/// The ways from the file, or to it. The first one is compared with the others.
+struct Direction {
+  std::string verb;
+  bool sync = false;  ///< whether the disk has to have the content, too
+  std::vector<Way> ways;
 };
 
 /// The median of the rounds' ratios: machines differ more between rounds than within one.
@@ -232,45 +239,45 @@ void measure(const FileOptions& options) {
                                  " percent of a file in memory; name a folder on a disk with --folder");
     }
 
-    std::vector<Way> ways{
-        {"pread alone", [&] { scratch.transfer(::pread, memory.data(), size, true); }},
-        {"pread and clEnqueueWriteBuffer",
-         [&] {
-           scratch.transfer(::pread, memory.data(), size);
-           transfers.write_buffer(memory.data());
-         }},
-        {"clEnqueueReadFileCLIQUE", [&] { transfers.read_file(); }},
-        {"pwrite alone", [&] { scratch.transfer(::pwrite, memory.data(), size); }},
-        {"clEnqueueReadBuffer and pwrite",
-         [&] {
-           transfers.read_buffer(memory.data());
-           scratch.transfer(::pwrite, memory.data(), size);
-         }},
-        {"clEnqueueWriteFileCLIQUE", [&] { transfers.write_file(); }},
-        // What no content of a buffer is: in the processor's cache already.
-        {"pwrite of the same 1 MiB", [&] { scratch.transfer(::pwrite, memory.data(), size, true); }},
-    };
-    const size_t first_write = 3;
+    std::vector<Direction> directions{
+        {"read",
+         false,
+         {{"clEnqueueReadFileCLIQUE", [&] { transfers.read_file(); }},
+          {"pread alone", [&] { scratch.transfer(::pread, memory.data(), size); }},
+          {"pread to the same 1 MiB", [&] { scratch.transfer(::pread, memory.data(), size, true); }},
+          {"pread and clEnqueueWriteBuffer",
+           [&] {
+             scratch.transfer(::pread, memory.data(), size);
+             transfers.write_buffer(memory.data());
+           }}}},
+        {"write",
+         options.sync,
+         {{"clEnqueueWriteFileCLIQUE", [&] { transfers.write_file(); }},
+          {"pwrite alone", [&] { scratch.transfer(::pwrite, memory.data(), size); }},
+          {"pwrite of the same 1 MiB", [&] { scratch.transfer(::pwrite, memory.data(), size, true); }},
+          {"clEnqueueReadBuffer and pwrite", [&] {
+             transfers.read_buffer(memory.data());
+             scratch.transfer(::pwrite, memory.data(), size);
+           }}}}};
     // The first round warms up.
     for (int round = 0; round <= std::max(options.repeats, 1); ++round)
-      for (size_t i = 0; i < ways.size(); ++i) {
-        if (options.cold) scratch.forget();
-        const bool sync = options.sync && i >= first_write;
-        const double time = seconds([&] {
-          ways[i].work();
-          if (sync) scratch.sync();
-        });
-        if (round > 0) ways[i].times.push_back(time);
-      }
-    for (const Way& way : ways) report(std::string(way.name) + " " + size_name(size), way.rate(size), "GB/s");
-    for (const size_t at : {size_t{0}, first_write}) {
-      const char* const verb = at == 0 ? "read" : "write";
-      for (const size_t other : {at, at + 1})
-        report(std::string(verb) + ", times " + ways[other].name + " " + size_name(size),
-               times_as_fast(ways[at + 2], ways[other]), "");
+      for (Direction& direction : directions)
+        for (Way& way : direction.ways) {
+          if (options.cold) scratch.forget();
+          const double time = seconds([&] {
+            way.work();
+            if (direction.sync) scratch.sync();
+          });
+          if (round > 0) way.times.push_back(time);
+        }
+    const std::string of_size = " " + size_name(size);
+    for (const Direction& direction : directions) {
+      const Way& own = direction.ways.front();
+      for (const Way& way : direction.ways) report(way.name + of_size, way.rate(size), "GB/s");
+      for (size_t i = 1; i < direction.ways.size(); ++i)
+        report(direction.verb + (", times " + direction.ways[i].name) + of_size,
+               times_as_fast(own, direction.ways[i]), "");
     }
-    report(std::string("write, times ") + ways.back().name + " " + size_name(size),
-           times_as_fast(ways[first_write + 2], ways.back()), "");
   }
 }
 
