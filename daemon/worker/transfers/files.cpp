@@ -32,13 +32,6 @@ constexpr std::int32_t kWaitFailed = -14;
 /// CL_MAP_FAILURE
 constexpr std::int32_t kMapFailed = -12;
 
-/// Bytes of the parts of a transfer that is read in place: enough of them for all threads.
-std::uint64_t part_in_place(std::uint64_t size) {
-  constexpr std::uint64_t kParts = 16;
-  constexpr std::uint64_t kLargest = 8 * protocol::kMiB;
-  return std::clamp(size / kParts / protocol::kPartSize * protocol::kPartSize, protocol::kPartSize, kLargest);
-}
-
 void check_range(std::uint64_t offset, std::uint64_t size) {
   constexpr std::uint64_t kEnd = std::numeric_limits<off_t>::max();
   if (size == 0 || size > kEnd || offset > kEnd - size)
@@ -123,8 +116,6 @@ class Files::ReadJob : public std::enable_shared_from_this<ReadJob> {
     const auto begin = [self = shared_from_this(), turn, ahead] {
       for (unsigned i = 0; i < ahead; ++i) self->post_next(turn);
     };
-    // Parts that stay where they are need no memory, and few large ones take the threads the least time.
-    if (own && !directly) step_ = part_in_place(message_.size);
     auto in_place = [self = shared_from_this(), begin](std::shared_ptr<std::byte> place) {
       self->place_ = std::move(place);
       if (self->place_)
@@ -137,7 +128,6 @@ class Files::ReadJob : public std::enable_shared_from_this<ReadJob> {
         own && files_.transfers_->map(message_.transfer, message_.size, writer, std::move(in_place));
     if (mapped) return;
     directly_ = false;
-    step_ = protocol::kPartSize;
     begin();
   }
 
@@ -145,10 +135,10 @@ class Files::ReadJob : public std::enable_shared_from_this<ReadJob> {
   /// Has a thread read the next part, if there is one. Any thread.
   /// @param turn what keeps other reads waiting
   void post_next(std::shared_ptr<const void> turn) {
-    const std::uint64_t from = next_.fetch_add(step_);
+    const std::uint64_t from = next_.fetch_add(protocol::kPartSize);
     if (from >= skew_ + message_.size || status_ < 0) return;
     const std::uint64_t begin = std::max(from, skew_) - skew_;
-    const std::uint64_t end = std::min(from + step_, skew_ + message_.size) - skew_;
+    const std::uint64_t end = std::min(from + protocol::kPartSize, skew_ + message_.size) - skew_;
     files_.threads_.post([self = shared_from_this(), begin, end, turn = std::move(turn)]() mutable {
       self->read(begin, end, std::move(turn));
     });
@@ -272,9 +262,8 @@ class Files::ReadJob : public std::enable_shared_from_this<ReadJob> {
   std::atomic<std::int32_t> status_ = 0;  // negative once it has failed
   std::atomic<bool> directly_ = false;    // whether the device reads into `place_`
   // Positions in the transfer, from the beginning of the page in which it begins if the device reads it.
-  std::uint64_t skew_ = 0;                    // of the first byte
-  std::uint64_t step_ = protocol::kPartSize;  // bytes of each part
-  std::atomic<std::uint64_t> next_ = 0;       // of the first byte that no thread reads yet
+  std::uint64_t skew_ = 0;               // of the first byte
+  std::atomic<std::uint64_t> next_ = 0;  // of the first byte that no thread reads yet
 };
 
 /// Content on its way into a file. Outlives its Sink, since the last parts are written after they have all
