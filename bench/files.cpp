@@ -259,10 +259,12 @@ void measure(const FileOptions& options) {
              transfers.read_buffer(memory.data());
              scratch.transfer(::pwrite, memory.data(), size);
            }}}}};
-    // The first round warms up.
+    // The first round warms up. Each begins with another way, since what comes first after writes may be
+    // slower.
     for (int round = 0; round <= std::max(options.repeats, 1); ++round)
       for (Direction& direction : directions)
-        for (Way& way : direction.ways) {
+        for (size_t i = 0; i < direction.ways.size(); ++i) {
+          Way& way = direction.ways[(i + static_cast<size_t>(round)) % direction.ways.size()];
           if (options.cold) scratch.forget();
           const double time = seconds([&] {
             way.work();
