@@ -391,4 +391,5 @@ class Node:
         """
         return (f'export CLIQUE_NODES={self.name_of(host)} CLIQUE_IDENTITY={SHARED}/client.key '
                 f'CLIQUE_SHARED_MEMORY={int(memory)} CLIQUE_KNOWN_NODES={SHARED}/known-nodes '
-                'CLIQUE_REMEMBER_UNREACHABLE=0\n')
+                # Emulated guests take seconds to prove their keys.
+                'CLIQUE_REMEMBER_UNREACHABLE=0 CLIQUE_CONNECT_TIMEOUT_MS=60000\n')
