@@ -61,7 +61,6 @@ done:
 }
 )";
 
-constexpr std::uint64_t kWide = 16;
 /// Enough to keep the way to the host busy.
 constexpr std::uint64_t kMostCopyGroups = 512;
 

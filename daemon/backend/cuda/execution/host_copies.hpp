@@ -17,8 +17,10 @@ class HostCopies {
   /// Loads the kernel. From then on is_faster() may be true; if the driver refuses, it never is. Any thread
   /// whose current context is the GPU's.
   void load();
-  /// Whether the kernel brings so many bytes to the GPU's memory sooner than the copy engine. Any thread.
-  bool is_faster(std::uint64_t size) const { return size <= kFew && kernel_.loaded(); }
+  /// Whether the kernel brings these bytes to the GPU's memory sooner than the copy engine. Any thread.
+  bool is_faster(CUdeviceptr to, CUdeviceptr from, std::uint64_t size) const {
+    return size <= kFew && (to | from) % kWide == 0 && kernel_.loaded();
+  }
 
   /// Puts a copy into the stream. Each place is pinned or in the GPU's memory, and they do not overlap. Main
   /// thread. Throws ClError.
@@ -26,6 +28,8 @@ class HostCopies {
 
  private:
   static constexpr std::uint64_t kFew = 16384;
+  /// Bytes that a thread copies at a time, if both places are multiples of it.
+  static constexpr std::uint64_t kWide = 16;
 
   PtxKernel kernel_;
 };

@@ -155,7 +155,7 @@ Work Buffers::write(protocol::ObjectId id, std::uint64_t offset, const protocol:
       CLIQUE_CUDA(MemcpyHtoDAsync(address, staged->get(), data.bytes.size(), stream));
   };
   work.run = [copy_to, in_host = memory->in_host](CUstream stream) { copy_to(stream, in_host); };
-  if (host_copies_.is_faster(data.bytes.size()))
+  if (host_copies_.is_faster(memory->address + offset, on_gpu(data.bytes.data()), data.bytes.size()))
     work.run_as_kernel = [copy_to](CUstream stream) { copy_to(stream, true); };
   return work;
 }
