@@ -13,7 +13,7 @@ constexpr std::chrono::milliseconds kPatience{100};
 constexpr std::chrono::microseconds kPause{50};
 
 /// Large blocks of malloc() begin 16 bytes after a page does. To such memory the kernel copies a file, or
-/// what a socket receives, at a fifth of the rate on some processors (AMD EPYC).
+/// what a socket receives, up to five times as slowly on some processors (AMD EPYC).
 constexpr std::align_val_t kPage{4096};
 
 // Not value-initialised, since that would touch all pages.
