@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <functional>
@@ -36,6 +37,15 @@ inline double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
+}
+
+/// The smallest value that at least this fraction of the values, of which there are some, does not exceed.
+/// Reorders them.
+inline double quantile(std::vector<double>& values, double fraction) {
+  const auto place = static_cast<size_t>(std::ceil(fraction * static_cast<double>(values.size())));
+  const auto nth = values.begin() + static_cast<std::ptrdiff_t>(std::max<size_t>(place, 1) - 1);
+  std::nth_element(values.begin(), nth, values.end());
+  return *nth;
 }
 
 /// The median of `repeats` calls of `measure`, after one call to warm up.

@@ -1,6 +1,7 @@
-// The limits for bench_latency, bench_rate and bench_transfer on an NVIDIA GPU: the times of CUDA's driver
-// itself. One thread launches kernels one by one and polls memory in which the GPU notes its progress. The
-// figures have the same names as those of the other programs.
+// The limits for bench_latency, bench_rate, bench_transfer and bench_requests on an NVIDIA GPU: the times of
+// CUDA's driver itself. One thread launches kernels one by one and polls memory in which the GPU notes its
+// progress. The figures have the same names as those of the other programs. Requests are also measured with a
+// kernel in place of each copy.
 #include <cstdint>
 
 #include "cuda.hpp"
@@ -9,8 +10,30 @@ namespace {
 
 using namespace bench;
 
-constexpr const char* source =
-    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry nothing() { ret; }\n";
+// Each thread of `copy` copies 16 bytes.
+constexpr const char* source = R"(
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry nothing() { ret; }
+.visible .entry copy(.param .u64 to, .param .u64 from)
+{
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<6>;
+  ld.param.u64 %rd1, [to];
+  ld.param.u64 %rd2, [from];
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %tid.x;
+  mad.lo.u32 %r1, %r1, %r2, %r3;
+  mul.wide.u32 %rd3, %r1, 16;
+  add.s64 %rd4, %rd2, %rd3;
+  add.s64 %rd5, %rd1, %rd3;
+  ld.global.v4.u32 {%r4, %r5, %r6, %r7}, [%rd4];
+  st.global.v4.u32 [%rd5], {%r4, %r5, %r6, %r7};
+  ret;
+}
+)";
 constexpr int round_trips = 500;
 constexpr int kernels = 20000;
 /// Number of kernels after which the stream notes its progress.
@@ -84,9 +107,51 @@ void measure_transfers(const LimitOptions& options, const Gpu& gpu, Stream& stre
   }
 }
 
+/// Requests as those of bench_requests, one at a time.
+void measure_requests(const Gpu& gpu, Stream& stream, CUfunction copy, void* pinned) {
+  constexpr int requests = 5000;
+  constexpr int warm_up = 500;
+  constexpr unsigned threads = 256;
+  const auto host = reinterpret_cast<CUdeviceptr>(pinned);
+  const auto with_kernel = [&](CUdeviceptr to, CUdeviceptr from, size_t size) {
+    void* parameters[] = {&to, &from};
+    call<"cuLaunchKernel">(copy, static_cast<unsigned>(size / 16 / threads), 1U, 1U, threads, 1U, 1U, 0U,
+                           stream.native(), static_cast<void**>(parameters), static_cast<void**>(nullptr));
+  };
+  for (const size_t size : {4 * kib, 16 * kib, 64 * kib}) {
+    const CUdeviceptr from = gpu.memory, to = from + size, answer = host + size;
+    const auto measure = [&](const char* name, bool write_with_kernel, bool read_with_kernel) {
+      std::vector<double> times;
+      for (int i = -warm_up; i < requests; ++i) {
+        const double time = seconds([&] {
+          if (write_with_kernel)
+            with_kernel(from, host, size);
+          else
+            call<"cuMemcpyHtoDAsync_v2">(from, static_cast<const void*>(pinned), size, stream.native());
+          with_kernel(to, from, size);
+          if (read_with_kernel)
+            with_kernel(answer, to, size);
+          else
+            call<"cuMemcpyDtoHAsync_v2">(reinterpret_cast<void*>(answer), to, size, stream.native());
+          stream.mark();
+          stream.wait();
+        });
+        if (i >= 0) times.push_back(time);
+      }
+      const std::string title = size_name(size) + " request, " + name + ": ";
+      report(title + "p50", 1e6 * quantile(times, 0.5), "us");
+      report(title + "p99", 1e6 * quantile(times, 0.99), "us");
+    };
+    measure("copies", false, false);
+    measure("write by a kernel", true, false);
+    measure("read by a kernel", false, true);
+    measure("kernels alone", true, true);
+  }
+}
+
 void measure(const LimitOptions& options) {
   call<"cuInit">(0U);
-  const size_t most = *std::max_element(options.sizes.begin(), options.sizes.end());
+  const size_t most = std::max(mib, *std::max_element(options.sizes.begin(), options.sizes.end()));
   const Gpu gpu(0, most);
   void* pinned = nullptr;
   call<"cuMemHostAlloc">(&pinned, most, static_cast<unsigned>(CU_MEMHOSTALLOC_PORTABLE));
@@ -113,6 +178,9 @@ void measure(const LimitOptions& options) {
     });
   });
   report("empty kernels, one clFinish", kernels / flood, "/s");
+  CUfunction copy = nullptr;
+  call<"cuModuleGetFunction">(&copy, module, "copy");
+  measure_requests(gpu, stream, copy, pinned);
   measure_transfers(options, gpu, stream, pinned);
 }
 

@@ -1,6 +1,7 @@
 // The rate at which a file's content gets into a buffer and back: through cl_clique_file; as the application
-// would do it itself, with pread() or pwrite() and a transfer of OpenCL; and, as a limit, pread() and
-// pwrite() alone, as dd does. The page cache is warm, or, with --cold, has nothing of the file.
+// would do it itself, with pread() or pwrite() and a transfer of OpenCL; and, as limits, pread() and pwrite()
+// alone, with memory as large as the file, and with the same 1 MiB again and again, as dd does. Each round
+// does all of them, in turn. The page cache is warm, or, with --cold, has nothing of the file.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 #include "opencl.hpp"
@@ -23,6 +25,7 @@ struct FileOptions : OpenCLOptions {
   std::vector<size_t> sizes{16 * mib, 256 * mib};
   std::string folder = std::filesystem::temp_directory_path();
   bool cold = false;
+  bool sync = false;
 };
 
 /// The functions of the extension. Throws if the platform lacks it.
@@ -51,6 +54,32 @@ struct Functions {
   }
 };
 
+/// Memory that begins with a page, as that of dd does. The kernel copies several times as slowly on some
+/// processors where it begins 16 bytes later, as large blocks of malloc() do.
+class Pages {
+ public:
+  explicit Pages(size_t size) : bytes_(std::max(size, size_t{1})) {
+    void* memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+      throw std::runtime_error("no memory for " + size_name(bytes_) + ": " + std::strerror(errno));
+    data_ = static_cast<unsigned char*>(memory);
+    std::fill(begin(), end(), static_cast<unsigned char>(1));  // so that all of it is there
+  }
+  ~Pages() { ::munmap(data_, bytes_); }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+
+  unsigned char* data() const { return data_; }
+  size_t size() const { return bytes_; }
+  unsigned char* begin() const { return data_; }
+  unsigned char* end() const { return data_ + bytes_; }
+  bool operator==(const Pages& other) const { return std::equal(begin(), end(), other.begin(), other.end()); }
+
+ private:
+  const size_t bytes_;
+  unsigned char* data_ = nullptr;
+};
+
 /// A file that is removed at the end.
 struct Scratch {
   Scratch(const std::string& folder, size_t size)
@@ -58,8 +87,8 @@ struct Scratch {
     fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0)
       throw std::runtime_error(path + ": " + std::strerror(errno) + "; name a folder with --folder");
-    std::vector<unsigned char> data(size);
-    for (size_t i = 0; i < size; ++i) data[i] = static_cast<unsigned char>(i * 2654435761U >> 24U);
+    const Pages data(size);
+    for (size_t i = 0; i < size; ++i) data.data()[i] = static_cast<unsigned char>(i * 2654435761U >> 24U);
     transfer(::pwrite, data.data(), size);
   }
   ~Scratch() {
@@ -81,10 +110,14 @@ struct Scratch {
     }
   }
 
+  /// Waits until the disk has the content.
+  void sync() const {
+    if (::fdatasync(fd) != 0) throw std::runtime_error(path + ": fdatasync: " + std::strerror(errno));
+  }
   /// Takes the file out of the page cache.
   void forget() const {
     // Pages that are not on the disk yet would stay.
-    if (::fdatasync(fd) != 0) throw std::runtime_error(path + ": fdatasync: " + std::strerror(errno));
+    sync();
     if (const int error = ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED); error != 0)
       throw std::runtime_error(path + ": posix_fadvise: " + std::strerror(error));
   }
@@ -105,6 +138,88 @@ struct Scratch {
   int fd = -1;
 };
 
+/// One way to move all of the file, and how long it took in each round.
+struct Way {
+  std::string name;
+  std::function<void()> work;
+  std::vector<double> times = {};
+
+  double rate(size_t size) const { return 1e-9 * static_cast<double>(size) / median(times); }
+};
+
+/// The ways from the file, or to it. The first one is compared with the others.
+struct Direction {
+  std::string verb;
+  bool sync = false;  ///< whether the disk has to have the content, too
+  std::vector<Way> ways;
+};
+
+/// The median of the rounds' ratios: machines differ more between rounds than within one.
+double times_as_fast(const Way& one, const Way& other) {
+  std::vector<double> ratios;
+  for (size_t i = 0; i < one.times.size(); ++i) ratios.push_back(other.times[i] / one.times[i]);
+  return median(std::move(ratios));
+}
+
+/// The functions of the extension with one file and one buffer.
+class Transfers {
+ public:
+  Transfers(const cl::Context& context, const cl::CommandQueue& queue, const Functions& call,
+            const std::string& path, size_t size)
+      : queue_(queue),
+        call_(call),
+        size_(size),
+        buffer_(context, CL_MEM_READ_WRITE, size),
+        file_(create(context, call, path), call.release) {}
+
+  void read_file() const {
+    check(call_.read(queue_(), file_.get(), CL_TRUE, 0, buffer_(), 0, size_, 0, nullptr, nullptr),
+          "clEnqueueReadFileCLIQUE");
+  }
+  void write_file() const {
+    check(call_.write(queue_(), file_.get(), CL_TRUE, 0, buffer_(), 0, size_, 0, nullptr, nullptr),
+          "clEnqueueWriteFileCLIQUE");
+  }
+  void read_buffer(void* to) const {
+    check(clEnqueueReadBuffer(queue_(), buffer_(), CL_TRUE, 0, size_, to, 0, nullptr, nullptr),
+          "clEnqueueReadBuffer");
+  }
+  void write_buffer(const void* from) const {
+    check(clEnqueueWriteBuffer(queue_(), buffer_(), CL_TRUE, 0, size_, from, 0, nullptr, nullptr),
+          "clEnqueueWriteBuffer");
+    check(clFinish(queue_()), "clFinish");
+  }
+
+ private:
+  static cl_file_clique create(const cl::Context& context, const Functions& call, const std::string& path) {
+    cl_int status = CL_SUCCESS;
+    const cl_file_clique file =
+        call.create(context(), CL_FILE_READ_CLIQUE | CL_FILE_WRITE_CLIQUE, path.c_str(), &status);
+    check(status, "clCreateFileCLIQUE");
+    return file;
+  }
+
+  const cl::CommandQueue& queue_;
+  const Functions& call_;
+  const size_t size_;
+  const cl::Buffer buffer_;
+  const std::unique_ptr<_cl_file_clique, clReleaseFileCLIQUE_fn> file_;
+};
+
+/// Throws unless the functions move all bytes to their places. Leaves the same content in file and buffer.
+void check_content(const Transfers& transfers, const Scratch& scratch, const Pages& memory) {
+  const Pages expected(memory.size());
+  scratch.transfer(::pread, expected.data(), expected.size());
+  transfers.read_file();
+  transfers.read_buffer(memory.data());
+  if (!(memory == expected)) throw std::runtime_error("the buffer has other content than the file");
+  for (unsigned char& byte : expected) byte ^= 0xffU;
+  transfers.write_buffer(expected.data());
+  transfers.write_file();
+  scratch.transfer(::pread, memory.data(), memory.size());
+  if (!(memory == expected)) throw std::runtime_error("the file has other content than the buffer");
+}
+
 void measure(const FileOptions& options) {
   const cl::Device device = devices_of(options.platform).at(0);
   const Functions call(device);
@@ -112,13 +227,9 @@ void measure(const FileOptions& options) {
   const cl::CommandQueue queue(context, device);
   for (const size_t size : options.sizes) {
     const Scratch scratch(options.folder, size);
-    const cl::Buffer buffer(context, CL_MEM_READ_WRITE, size);
-    cl_int status = CL_SUCCESS;
-    const cl_file_clique file =
-        call.create(context(), CL_FILE_READ_CLIQUE | CL_FILE_WRITE_CLIQUE, scratch.path.c_str(), &status);
-    check(status, "clCreateFileCLIQUE");
-    const std::unique_ptr<_cl_file_clique, clReleaseFileCLIQUE_fn> owner(file, call.release);
-    std::vector<unsigned char> memory(size);
+    const Transfers transfers(context, queue, call, scratch.path, size);
+    const Pages memory(size);
+    check_content(transfers, scratch, memory);
     if (options.cold) {
       scratch.forget();
       // Those of tmpfs have no disk, and some file systems keep their own cache.
@@ -127,47 +238,48 @@ void measure(const FileOptions& options) {
                                  std::to_string(static_cast<int>(100 * kept)) +
                                  " percent of a file in memory; name a folder on a disk with --folder");
     }
-    const auto rate = [&](const char* name, auto&& work) {
-      const double time = median(options.repeats, [&] {
-        if (options.cold) scratch.forget();
-        return seconds(work);
-      });
-      const double result = 1e-9 * static_cast<double>(size) / time;
-      report(std::string(name) + " " + size_name(size), result, "GB/s");
-      return result;
-    };
 
-    const double limit = rate("pread alone", [&] { scratch.transfer(::pread, memory.data(), size, true); });
-    rate("pread and clEnqueueWriteBuffer", [&] {
-      scratch.transfer(::pread, memory.data(), size);
-      check(clEnqueueWriteBuffer(queue(), buffer(), CL_TRUE, 0, size, memory.data(), 0, nullptr, nullptr),
-            "clEnqueueWriteBuffer");
-      check(clFinish(queue()), "clFinish");
-    });
-    std::vector<unsigned char> expected = memory;
-    scratch.transfer(::pread, expected.data(), size);
-    const double read = rate("clEnqueueReadFileCLIQUE", [&] {
-      check(call.read(queue(), file, CL_TRUE, 0, buffer(), 0, size, 0, nullptr, nullptr),
-            "clEnqueueReadFileCLIQUE");
-    });
-    report("read, share of pread alone " + size_name(size), read / limit, "");
-    check(clEnqueueReadBuffer(queue(), buffer(), CL_TRUE, 0, size, memory.data(), 0, nullptr, nullptr),
-          "clEnqueueReadBuffer");
-    if (memory != expected) throw std::runtime_error("the buffer has other content than the file");
-
-    const double write_limit = rate("pwrite alone", [&] { scratch.transfer(::pwrite, memory.data(), size); });
-    rate("clEnqueueReadBuffer and pwrite", [&] {
-      check(clEnqueueReadBuffer(queue(), buffer(), CL_TRUE, 0, size, memory.data(), 0, nullptr, nullptr),
-            "clEnqueueReadBuffer");
-      scratch.transfer(::pwrite, memory.data(), size);
-    });
-    const double write = rate("clEnqueueWriteFileCLIQUE", [&] {
-      check(call.write(queue(), file, CL_TRUE, 0, buffer(), 0, size, 0, nullptr, nullptr),
-            "clEnqueueWriteFileCLIQUE");
-    });
-    report("write, share of pwrite alone " + size_name(size), write / write_limit, "");
-    scratch.transfer(::pread, memory.data(), size);
-    if (memory != expected) throw std::runtime_error("the file has other content than the buffer");
+    std::vector<Direction> directions{
+        {"read",
+         false,
+         {{"clEnqueueReadFileCLIQUE", [&] { transfers.read_file(); }},
+          {"pread alone", [&] { scratch.transfer(::pread, memory.data(), size); }},
+          {"pread to the same 1 MiB", [&] { scratch.transfer(::pread, memory.data(), size, true); }},
+          {"pread and clEnqueueWriteBuffer",
+           [&] {
+             scratch.transfer(::pread, memory.data(), size);
+             transfers.write_buffer(memory.data());
+           }}}},
+        {"write",
+         options.sync,
+         {{"clEnqueueWriteFileCLIQUE", [&] { transfers.write_file(); }},
+          {"pwrite alone", [&] { scratch.transfer(::pwrite, memory.data(), size); }},
+          {"pwrite of the same 1 MiB", [&] { scratch.transfer(::pwrite, memory.data(), size, true); }},
+          {"clEnqueueReadBuffer and pwrite", [&] {
+             transfers.read_buffer(memory.data());
+             scratch.transfer(::pwrite, memory.data(), size);
+           }}}}};
+    // The first round warms up. Each begins with another way, since what comes first after writes may be
+    // slower.
+    for (int round = 0; round <= std::max(options.repeats, 1); ++round)
+      for (Direction& direction : directions)
+        for (size_t i = 0; i < direction.ways.size(); ++i) {
+          Way& way = direction.ways[(i + static_cast<size_t>(round)) % direction.ways.size()];
+          if (options.cold) scratch.forget();
+          const double time = seconds([&] {
+            way.work();
+            if (direction.sync) scratch.sync();
+          });
+          if (round > 0) way.times.push_back(time);
+        }
+    const std::string of_size = " " + size_name(size);
+    for (const Direction& direction : directions) {
+      const Way& own = direction.ways.front();
+      for (const Way& way : direction.ways) report(way.name + of_size, way.rate(size), "GB/s");
+      for (size_t i = 1; i < direction.ways.size(); ++i)
+        report(direction.verb + (", times " + direction.ways[i].name) + of_size,
+               times_as_fast(own, direction.ways[i]), "");
+    }
   }
 }
 
@@ -181,6 +293,8 @@ int main(int argc, char** argv) {
         bench::add_sizes(line, options.sizes);
         line.option("--folder", options.folder,
                     "where the file is; every node has to see it under this path");
+        line.flag("--sync", options.sync,
+                  "writes also wait until the disk has the content, with fdatasync()");
         line.flag("--cold", options.cold, "take the file out of the page cache before each measurement");
       },
       [&] { measure(options); });

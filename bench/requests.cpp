@@ -1,7 +1,6 @@
 // Small requests, as a server has them: copy in, kernel, copy out. A number of them is always outstanding:
 // each has a thread, a queue and buffers of its own, and follows the one before it at once.
 #include <barrier>
-#include <cmath>
 #include <exception>
 #include <optional>
 #include <thread>
@@ -70,14 +69,6 @@ class Requester {
   std::vector<cl_uint> answer_;
   cl_uint requests_ = 0;
 };
-
-/// The smallest value that at least this fraction of the values does not exceed. Reorders them.
-double quantile(std::vector<double>& values, double fraction) {
-  const auto place = static_cast<size_t>(std::ceil(fraction * static_cast<double>(values.size())));
-  const auto nth = values.begin() + static_cast<std::ptrdiff_t>(std::max<size_t>(place, 1) - 1);
-  std::nth_element(values.begin(), nth, values.end());
-  return *nth;
-}
 
 void measure(const RequestOptions& options, const cl::Context& context, const cl::Device& device,
              const cl::Program& program, size_t bytes, size_t outstanding) {

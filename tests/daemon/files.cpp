@@ -94,6 +94,83 @@ TEST_F(NodeFiles, GivenPushToItselfThenTheFileHasTheContent) {
   EXPECT_EQ(text, std::string(10, 'f') + std::string(100, 'b') + std::string(10, 'f'));
 }
 
+TEST_F(NodeFiles, GivenFileThatShrinksWhileItIsReadThenItsStatusAndNothingElse) {
+  // Only a few parts are read before somebody takes them.
+  constexpr std::uint64_t kLong = 32U << 20U, kShort = 16U << 20U;
+  fs::resize_file(path(), kLong);
+  client_.send(CreateBuffer{kBuffer + 1, kContext, kReadWrite, kLong}, reading(0, kLong));
+  client_.send(SyncClock{kRequest});
+  client_.next<ClockSynced>();
+  fs::resize_file(path(), kShort);
+  Expect whole = expectation(kLong);
+  whole.object = kBuffer + 1;
+  client_.send(whole);
+  EXPECT_EQ(client_.ended(kTransfer).status, static_cast<int>(FileStatus::End));
+  const std::string what = client_.next<Failed>().what;
+  EXPECT_CONTAINS(what, path());
+  EXPECT_CONTAINS(what, "it has no byte ");
+  ReadFile second = reading(0, kSize);
+  second.transfer = kSecondTransfer;
+  Expect rest = expectation(kSize);
+  rest.command.id = kSecondTransfer;
+  client_.send(rest, second);
+  EXPECT_EQ(client_.ended(kSecondTransfer).status, 0);
+}
+
+TEST_F(NodeFiles, GivenPushThatWaitsForAFailedCommandThenTheWriteFailsAndTheFileStays) {
+  client_.send(AwaitRemote{kFill, kContext}, WriteFile{command(kTransfer), kFile, 0, 100},
+               Push{command(kPush, 0, {kFill}, kOutOfOrder), kBuffer, 0, 100, kOwnPeer, kTransfer});
+  client_.send(SetRemote{kFill, -7});
+  EXPECT_LT(client_.ended(kTransfer).status, 0);
+  std::ifstream file(path());
+  EXPECT_EQ(file.get(), 'f');
+}
+
+TEST_F(NodeFiles, GivenBufferThatIsReleasedWhileItIsWrittenThenTheFileHasAllOfIt) {
+  constexpr std::uint64_t kLong = 40U << 20U;
+  client_.send(CreateBuffer{kBuffer + 1, kContext, kReadWrite, kLong},
+               FillBuffer{command(kFill), kBuffer + 1, {'b'}, 0, kLong},
+               WriteFile{command(kTransfer), kFile, 0, kLong},
+               Push{command(kPush, 0, {kFill}, kOutOfOrder), kBuffer + 1, 0, kLong, kOwnPeer, kTransfer},
+               Release{{kBuffer + 1}, {}});
+  EXPECT_EQ(client_.ended(kTransfer).status, 0);
+  std::ifstream file(path(), std::ios::binary);
+  std::string content(kLong + 1, '\0');
+  file.read(content.data(), static_cast<std::streamsize>(content.size()));
+  EXPECT_EQ(file.gcount(), static_cast<std::streamsize>(kLong));
+  EXPECT_EQ(content.find_first_not_of('b'), kLong);
+}
+
+TEST_F(NodeFiles, GivenFailuresOfOneSessionThenAnotherOneNoticesNothing) {
+  Client other(node_, "another test");
+  other.set_up();
+  other.send(CreateBuffer{kBuffer, kContext, kReadWrite, kSize}, CreateFile{kFile, kContext, path(), 3});
+  const std::string missing = folder_ / "missing", folder = folder_;
+  client_.send(CreateFile{kFile + 1, kContext, missing, 1}, CreateFile{kFile + 2, kContext, folder, 1});
+  CommandId id = 200;
+  const auto read = [&id](Client& client, ObjectId file, std::uint64_t offset) {
+    ReadFile message = reading(offset, kSize);
+    message.file = file;
+    message.transfer = ++id;
+    Expect to = expectation(kSize);
+    to.command.id = id;
+    client.send(to, message);
+    return id;
+  };
+  for (int round = 0; round < 20; ++round) {
+    const CommandId failing[] = {read(client_, kFile + 1, 0), read(client_, kFile + 2, 0),
+                                 read(client_, kFile, 1)};
+    const CommandId good = read(other, kFile, 0);
+    EXPECT_EQ(other.ended(good).status, 0);
+    EXPECT_EQ(client_.ended(failing[0]).status, static_cast<int>(FileStatus::NotFound));
+    EXPECT_EQ(client_.ended(failing[1]).status, static_cast<int>(FileStatus::NotRegular));
+    EXPECT_EQ(client_.ended(failing[2]).status, static_cast<int>(FileStatus::End));
+  }
+  other.send(ReadBuffer{command(kRead), 0, kBuffer, 0, 1000});
+  EXPECT_EQ(other.data(kRead), std::vector<std::byte>(1000, std::byte{'f'}));
+  EXPECT_FALSE(other.reports.comes<Failed>(std::chrono::milliseconds(10)));
+}
+
 TEST_F(NodeFiles, GivenEventOfAWriteThenCommandsMayWaitForIt) {
   client_.send(WriteFile{command(kTransfer), kFile, 0, 100},
                Marker{command(kMarker, Command::kReport, {kTransfer})});

@@ -201,9 +201,11 @@ class Image:
 class Guest:
     """A running virtual machine. Ends with the context manager, or with this program."""
 
-    def __init__(self, image, memory_mib=1536, processors=2, guest_memory=None, cid=None, systemd=False):
+    def __init__(self, image, memory_mib=1536, processors=2, guest_memory=None, cid=None, systemd=False,
+                 same_folder=None):
         """
         systemd: whether systemd is the first program, and runs the guest's services
+        same_folder: a folder of this host that has the same path in the guest once see_same_folder() was called
         guest_memory: a file that the guest sees as a device (ivshmem-plain)
         cid: the guest's number for vsock, if the host has vhost-vsock
         """
@@ -215,6 +217,9 @@ class Guest:
                              '-device', 'ivshmem-plain,memdev=guest']
         if cid:
             self.options += ['-device', f'vhost-vsock-pci,guest-cid={cid}']
+        self.same_folder = same_folder
+        if same_folder:
+            self.options += ['-virtfs', f'local,path={same_folder},mount_tag=same,security_model=none']
         self.init = 'lib/systemd/systemd systemd.firstboot=off' if systemd else 'usr/sbin/guest-init'
         self.jobs = 0
         self.stack = contextlib.ExitStack()
@@ -294,6 +299,13 @@ class Guest:
                                      f'echo /usr/lib/libclique.so >/etc/OpenCL/vendors/{icd}')
         if status != 0:
             raise Failed(f'libclique.so cannot be installed in the guest: {errors}')
+
+    def see_same_folder(self):
+        """Mounts the folder that guest and host have under the same path."""
+        status, _, errors = self.run(f'mkdir -p {self.same_folder} && mount -t 9p -o trans=virtio,version=9p2000.L,'
+                                     f'msize=512000,cache=none same {self.same_folder}')
+        if status != 0:
+            raise Failed(f'{self.same_folder} cannot be mounted in the guest: {errors}')
 
 
 @contextlib.contextmanager
@@ -379,4 +391,5 @@ class Node:
         """
         return (f'export CLIQUE_NODES={self.name_of(host)} CLIQUE_IDENTITY={SHARED}/client.key '
                 f'CLIQUE_SHARED_MEMORY={int(memory)} CLIQUE_KNOWN_NODES={SHARED}/known-nodes '
-                'CLIQUE_REMEMBER_UNREACHABLE=0\n')
+                # Emulated guests take seconds to prove their keys.
+                'CLIQUE_REMEMBER_UNREACHABLE=0 CLIQUE_CONNECT_TIMEOUT_MS=60000\n')

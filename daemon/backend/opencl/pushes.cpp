@@ -9,6 +9,11 @@ namespace clique::daemon::opencl {
 
 namespace {
 
+/// Chunks of a mapped range need no memory of their own. They go from thread to thread, which takes longer
+/// than it takes to write some 100 KiB to a file.
+constexpr std::uint64_t kMappedChunk = 16 * protocol::kMiB;
+constexpr unsigned kMappedAhead = 4;
+
 std::optional<protocol::ImageShape> shape_of(const Memory& memory) {
   return memory.image ? std::optional(memory.shape) : std::nullopt;
 }
@@ -17,7 +22,16 @@ std::optional<protocol::ImageShape> shape_of(const Memory& memory) {
 /// driver knows what else comes before a command of the queue, or only it may copy.
 std::byte* copied_by_host(const Queue& queue, const Memory& memory) {
   return queue.in_order || queue.barrier ? nullptr : memory.host.get();
-}
+
+  /// Whether mapped memory of the queue's device is the device's own.
+  bool has_host_memory(cl_command_queue queue) {
+    cl_device_id device = nullptr;
+    cl_bool unified = CL_FALSE;
+    return clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, nullptr) == CL_SUCCESS &&
+           clGetDeviceInfo(device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, nullptr) ==
+               CL_SUCCESS &&
+           unified != CL_FALSE;
+  }
 
 }  // namespace
 
@@ -87,17 +101,56 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   }
 
   void read() {
+    if (map()) return;
+    read_ahead();
+  }
+
+  void read_ahead() {
     left_ = push_.size();
     PeerLinks& peers = backend_.surroundings_.peers;
-    chunk_ =
-        std::min<std::uint64_t>(peers.chunk_size(push_.message().peer, push_.size()), protocol::kPartSize);
-    const unsigned ahead = peers.chunks_ahead(push_.message().peer, chunk_);
+    chunk_ = mapped_ ? kMappedChunk
+                     : std::min<std::uint64_t>(peers.chunk_size(push_.message().peer, push_.size()),
+                                               protocol::kPartSize);
+    const unsigned ahead = mapped_ ? kMappedAhead : peers.chunks_ahead(push_.message().peer, chunk_);
     for (unsigned i = 0; i < ahead; ++i) read_next();
+  }
+
+  /// Maps the range if this process takes the parts itself, as those of a file: these need no copy then.
+  /// @returns whether it is going to be mapped
+  bool map() {
+    // The end of a push with an event means that the range may be changed, although parts are still under
+    // way.
+    if (push_.message().peer != protocol::kOwnPeer || pushed_.memory->image || end_ ||
+        !has_host_memory(queue_->native.get()))
+      return false;
+    Handle<cl_event> ready;
+    cl_int status = CL_SUCCESS;
+    auto* const place = static_cast<std::byte*>(clEnqueueMapBuffer(
+        queue_->native.get(), pushed_.memory->native.get(), CL_FALSE, CL_MAP_READ, push_.message().offset,
+        push_.size(), waits_.size(), waits_.data(), ready.put(), &status));
+    if (status != CL_SUCCESS) return false;
+    mapped_ = {place, [memory = pushed_.memory, queue = queue_](std::byte* mapped) {
+                 clEnqueueUnmapMemObject(queue->native.get(), memory->native.get(), mapped, 0, nullptr,
+                                         nullptr);
+                 clFlush(queue->native.get());
+               }};
+    backend_.entered(*queue_, ready, waits_.size() > 0);
+    backend_.watcher_.watch(ready, [self = shared_from_this()](cl_int result) {
+      if (result < 0)
+        self->fail(result);
+      else
+        self->backend_.surroundings_.tasks.post([self] { self->read_ahead(); });
+    });
+    return true;
   }
 
   void read_next() {
     if (push_.all_read() || push_.failed()) return;
     const auto [offset, block] = push_.next(chunk_);
+    if (mapped_) {
+      send({mapped_, mapped_.get() + offset}, offset, block.size, CL_SUCCESS);
+      return;
+    }
     auto data = backend_.surroundings_.peers.take(push_.message().peer, block.size);
     if (!data) data = backend_.staging_.take(block.size);
     if (host_ != nullptr) {
@@ -125,7 +178,7 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
                                    size = block.size](cl_int result) { self->send(data, at, size, result); });
   }
 
-  /// A part has been read. On a thread of the driver.
+  /// A part has been read, or lies in the mapped range. Any thread.
   void send(const std::shared_ptr<std::byte>& data, std::uint64_t offset, std::uint64_t size, cl_int status) {
     if (status < 0) {
       fail(status);
@@ -154,6 +207,7 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   std::byte* const host_;  // copied_by_host()
   Handle<cl_event> end_;
   CommandReports::Entry report_;
+  std::shared_ptr<std::byte> mapped_;    // the range; null: its parts are read
   std::uint64_t chunk_ = 0;              // bytes of each part but the last
   std::atomic<std::uint64_t> left_ = 0;  // bytes that are still to be sent
 };
@@ -284,16 +338,6 @@ class OpenClBackend::ExpectSink : public TransferSink {
   }
 
  private:
-  /// Whether mapped memory of the queue's device is the device's own.
-  static bool has_host_memory(cl_command_queue queue) {
-    cl_device_id device = nullptr;
-    cl_bool unified = CL_FALSE;
-    return clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, nullptr) == CL_SUCCESS &&
-           clGetDeviceInfo(device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, nullptr) ==
-               CL_SUCCESS &&
-           unified != CL_FALSE;
-  }
-
   /// What is still to be written. Outlives the sink, since the last writes complete after the last part came.
   /// Any thread.
   struct Progress : std::enable_shared_from_this<Progress> {

@@ -45,4 +45,33 @@ void FileThreads::serve() {
   }
 }
 
+void FileTurns::post(std::function<void()> work) {
+  {
+    const std::lock_guard lock(mutex_);
+    work_.push_back(std::move(work));
+    if (std::exchange(busy_, true)) return;
+  }
+  serve();
+}
+
+void FileTurns::serve() {
+  threads_.post([self = shared_from_this()] {
+    std::function<void()> work;
+    {
+      const std::lock_guard lock(self->mutex_);
+      work = std::move(self->work_.front());
+      self->work_.pop_front();
+    }
+    work();
+    // Objects that it owns may post further work when they are released.
+    work = nullptr;
+    {
+      const std::lock_guard lock(self->mutex_);
+      self->busy_ = !self->work_.empty();
+      if (!self->busy_) return;
+    }
+    self->serve();
+  });
+}
+
 }  // namespace clique::daemon

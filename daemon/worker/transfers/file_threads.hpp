@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -30,6 +31,24 @@ class FileThreads {
   std::deque<std::function<void()>> work_;
   std::vector<std::thread> threads_;
   bool ending_ = false;
+};
+
+/// Work on the threads of a FileThreads, one piece after the other, in the order of the posts. Any thread.
+class FileTurns : public std::enable_shared_from_this<FileTurns> {
+ public:
+  /// @param threads have to outlive all work
+  explicit FileTurns(FileThreads& threads) : threads_(threads) {}
+
+  void post(std::function<void()> work);
+
+ private:
+  /// Has a thread do the first piece, and then the next one, after what other posts have come meanwhile.
+  void serve();
+
+  FileThreads& threads_;
+  std::mutex mutex_;  // guards all below
+  std::deque<std::function<void()>> work_;
+  bool busy_ = false;  // a thread does a piece, or is about to
 };
 
 }  // namespace clique::daemon

@@ -58,6 +58,8 @@ struct Files::File {
   std::unique_ptr<DirectFile> direct = {};  ///< for the device; null: it does not read the file itself
   std::optional<FileError> failure = {};
   std::vector<std::function<void()>> waiting = {};  ///< until it is known
+  /// File systems let one thread at a time write to a file, and the others spin meanwhile.
+  std::shared_ptr<FileTurns> writing = {};
 
   /// Throws FileError unless it is open for this.
   void require(std::uint8_t wanted) const {
@@ -281,7 +283,7 @@ class Files::WriteJob : public std::enable_shared_from_this<WriteJob> {
         self->fail(error);
         return;
       }
-      self->files_.threads_.post([self, at, data] { self->put(data.bytes, self->message_.offset + at); });
+      self->file_->writing->post([self, at, data] { self->put(data.bytes, self->message_.offset + at); });
     });
   }
   /// So many bytes have been written, or have no meaning. Any thread.
@@ -308,7 +310,8 @@ class Files::WriteJob : public std::enable_shared_from_this<WriteJob> {
     const std::uint64_t all = from.size();
     while (!from.empty() && !ended_) {
       const ssize_t size =
-          ::pwrite(file_->descriptor.get(), from.data(), from.size(), static_cast<off_t>(offset));
+          ::pwrite(file_->descriptor.get(), from.data(),
+                   std::min<std::size_t>(from.size(), protocol::kPartSize), static_cast<off_t>(offset));
       if (size < 0 && errno == EINTR) continue;
       if (size < 0) {
         fail(FileError(errno));
@@ -376,6 +379,7 @@ void Files::open(protocol::CreateFile&& message) {
                      std::to_string(protocol::kMaxPath) + " bytes");
   const auto file =
       std::make_shared<File>(File{message.id, message.context, std::move(message.path), message.access});
+  file->writing = std::make_shared<FileTurns>(threads_);
   files_.emplace(message.id, file);
   if (files_.size() > kMostFiles) {
     file->known = true;

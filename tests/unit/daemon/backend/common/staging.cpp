@@ -1,6 +1,7 @@
 // Staging, where its blocks come back only once somebody asks for them.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <vector>
@@ -74,6 +75,15 @@ TEST(Staging, GivenUncountedBlocksThenTheyNeitherWaitNorKeepOthersWaiting) {
   EXPECT_EQ(2U, under.way.size());
   EXPECT_EQ(7U, under.made.size());
   under.way.clear();
+}
+
+TEST(Staging, GivenBlocksOfOrdinaryMemoryThenEachBeginsWithAPage) {
+  constexpr std::size_t kPage = 4096, kLarge = 1U << 20U;
+  Staging staging;
+  for (const std::size_t size : {std::size_t{1}, kPage + 1, kLarge, kLarge + 1}) {
+    const auto block = staging.take(size);
+    EXPECT_EQ(0U, reinterpret_cast<std::uintptr_t>(block.get()) % kPage) << size;
+  }
 }
 
 }  // namespace
