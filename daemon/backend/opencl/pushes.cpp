@@ -22,16 +22,17 @@ std::optional<protocol::ImageShape> shape_of(const Memory& memory) {
 /// driver knows what else comes before a command of the queue, or only it may copy.
 std::byte* copied_by_host(const Queue& queue, const Memory& memory) {
   return queue.in_order || queue.barrier ? nullptr : memory.host.get();
+}
 
-  /// Whether mapped memory of the queue's device is the device's own.
-  bool has_host_memory(cl_command_queue queue) {
-    cl_device_id device = nullptr;
-    cl_bool unified = CL_FALSE;
-    return clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, nullptr) == CL_SUCCESS &&
-           clGetDeviceInfo(device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, nullptr) ==
-               CL_SUCCESS &&
-           unified != CL_FALSE;
-  }
+/// Whether mapped memory of the queue's device is the device's own.
+bool has_host_memory(cl_command_queue queue) {
+  cl_device_id device = nullptr;
+  cl_bool unified = CL_FALSE;
+  return clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, nullptr) == CL_SUCCESS &&
+         clGetDeviceInfo(device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, nullptr) ==
+             CL_SUCCESS &&
+         unified != CL_FALSE;
+}
 
 }  // namespace
 
@@ -123,6 +124,17 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
     if (push_.message().peer != protocol::kOwnPeer || pushed_.memory->image || end_ ||
         !has_host_memory(queue_->native.get()))
       return false;
+    const auto mapped = [self = shared_from_this()](cl_int result) {
+      if (result < 0)
+        self->fail(result);
+      else
+        self->backend_.surroundings_.tasks.post([self] { self->read_ahead(); });
+    };
+    if (host_ != nullptr) {
+      mapped_ = {pushed_.memory, host_ + push_.message().offset};
+      backend_.when_all_ended(waits_.references(), mapped);
+      return true;
+    }
     Handle<cl_event> ready;
     cl_int status = CL_SUCCESS;
     auto* const place = static_cast<std::byte*>(clEnqueueMapBuffer(
@@ -135,12 +147,7 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
                  clFlush(queue->native.get());
                }};
     backend_.entered(*queue_, ready, waits_.size() > 0);
-    backend_.watcher_.watch(ready, [self = shared_from_this()](cl_int result) {
-      if (result < 0)
-        self->fail(result);
-      else
-        self->backend_.surroundings_.tasks.post([self] { self->read_ahead(); });
-    });
+    backend_.watcher_.watch(ready, mapped);
     return true;
   }
 
