@@ -79,9 +79,10 @@ TEST(Staging, GivenUncountedBlocksThenTheyNeitherWaitNorKeepOthersWaiting) {
 
 TEST(Staging, GivenBlocksOfOrdinaryMemoryThenEachBeginsWithAPage) {
   constexpr std::size_t kPage = 4096, kLarge = 1U << 20U;
-  Staging staging;
+  // Never destroyed, because its destructor would leave the blocks that it keeps.
+  static auto* const staging = new Staging;
   for (const std::size_t size : {std::size_t{1}, kPage + 1, kLarge, kLarge + 1}) {
-    const auto block = staging.take(size);
+    const auto block = staging->take(size);
     EXPECT_EQ(0U, reinterpret_cast<std::uintptr_t>(block.get()) % kPage) << size;
   }
 }
