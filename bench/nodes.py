@@ -1,4 +1,4 @@
-"""Ports and daemons on this host, shared by the scripts of this folder."""
+"""Ports, processors and daemons on this host, shared by the scripts of this folder."""
 
 import contextlib
 import socket
@@ -23,3 +23,14 @@ def wait_for(port, daemon, seconds=20):
         time.sleep(0.05)
     raise RuntimeError(f'cliqued does not listen on port {port} after {seconds} s (exit status {daemon.poll()}); '
                        'run with --verbose to see its log')
+
+
+def count_of(cores):
+    """How many processors the list names, which is as for taskset, such as "0-3,8"."""
+    bounds = [part.split('-') for part in cores.split(',')]
+    return sum(int(part[-1]) - int(part[0]) + 1 for part in bounds)
+
+
+def on(cores, command):
+    """The command bound to these processors; to all if the list is empty."""
+    return ['taskset', '-c', cores, *command] if cores else command

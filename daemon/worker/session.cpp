@@ -28,8 +28,8 @@ constexpr std::chrono::seconds kLookInterval{1};
 constexpr std::chrono::seconds kLastWords{10};
 /// How often the daemon gets new numbers of what the session has used, while there is something to do.
 constexpr std::chrono::milliseconds kUsageInterval{100};
-/// The same when the session rests, which it also does for a moment between two messages. The numbers take
-/// longer the more commands wait.
+/// The same if the session is about to rest. It rests often, also between two messages, and the more commands
+/// wait, the longer it takes to write the numbers.
 constexpr std::chrono::milliseconds kUsageIntervalAtRest{5};
 /// How often the round trip to the client is measured, while there is something to do.
 constexpr std::chrono::seconds kRoundTripInterval{1};
@@ -199,8 +199,7 @@ void Session::loop() {
   auto now = Clock::now();
   auto last_look = now;
   auto next_of_sockets = now;
-  auto next_of_usage = now;
-  auto next_of_usage_at_rest = now;
+  auto last_usage = now - kUsageInterval;
   bool used_since_written = false;
   protocol::Spinning in_memory(true);
   protocol::Spinning elsewhere(false);
@@ -242,10 +241,9 @@ void Session::loop() {
       rest = dispatcher_.paused() || (!spinning.go_on(now, expects) && dispatcher_.transfers_over(now));
     }
     // Others choose devices by these numbers, so they must be right while the session rests.
-    if (now >= next_of_usage || (rest && used_since_written && now >= next_of_usage_at_rest)) {
+    if (now - last_usage >= (rest && used_since_written ? kUsageIntervalAtRest : kUsageInterval)) {
       write_usage(now);
-      next_of_usage = now + kUsageInterval;
-      next_of_usage_at_rest = now + kUsageIntervalAtRest;
+      last_usage = now;
       used_since_written = false;
     }
     if (rest) {

@@ -9,8 +9,8 @@ namespace clique::daemon::opencl {
 
 namespace {
 
-/// Chunks of a mapped range need no memory of their own. They go from thread to thread, which takes longer
-/// than it takes to write some 100 KiB to a file.
+/// Chunks of a mapped range need no memory of their own, so they may be large: to hand one from thread to
+/// thread takes longer than to write some 100 KiB to a file.
 constexpr std::uint64_t kMappedChunk = 16 * protocol::kMiB;
 constexpr unsigned kMappedAhead = 4;
 
@@ -18,8 +18,9 @@ std::optional<protocol::ImageShape> shape_of(const Memory& memory) {
   return memory.image ? std::optional(memory.shape) : std::nullopt;
 }
 
-/// The memory from and to which the host may copy when the wait list's events have ended; null: only the
-/// driver knows what else comes before a command of the queue, or only it may copy.
+/// The memory that the host may copy from and to as soon as the events of the wait list have ended. Null if
+/// the driver has to copy: it alone orders the commands of an in-order queue and those after a barrier, and
+/// memory without Memory::host is its own.
 std::byte* copied_by_host(const Queue& queue, const Memory& memory) {
   return queue.in_order || queue.barrier ? nullptr : memory.host.get();
 }
@@ -119,11 +120,9 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   /// Maps the range if this process takes the parts itself, as those of a file: these need no copy then.
   /// @returns whether it is going to be mapped
   bool map() {
-    // The end of a push with an event means that the range may be changed, although parts are still under
-    // way.
-    if (push_.message().peer != protocol::kOwnPeer || pushed_.memory->image || end_ ||
-        !has_host_memory(queue_->native.get()))
-      return false;
+    // A push with an event completes when its parts have been read. From then on the program may change the
+    // range, although parts are still being written, so these have to be copies.
+    if (push_.message().peer != protocol::kOwnPeer || pushed_.memory->image || end_) return false;
     const auto mapped = [self = shared_from_this()](cl_int result) {
       if (result < 0)
         self->fail(result);
@@ -135,6 +134,7 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
       backend_.when_all_ended(waits_.references(), mapped);
       return true;
     }
+    if (!has_host_memory(queue_->native.get())) return false;
     Handle<cl_event> ready;
     cl_int status = CL_SUCCESS;
     auto* const place = static_cast<std::byte*>(clEnqueueMapBuffer(
@@ -319,17 +319,17 @@ class OpenClBackend::ExpectSink : public TransferSink {
 
   bool map(Writer writer, std::function<void(std::shared_ptr<std::byte>)> action) override {
     if (writer != Writer::Process || memory_->image || progress_->finished ||
-        (backend_.failures_seen_ && waits_.has_failed()) || !has_host_memory(queue_->native.get()))
+        (backend_.failures_seen_ && waits_.has_failed()))
       return false;
+    const auto mapped = [progress = progress_, action = std::move(action)](cl_int result) {
+      action(result < 0 ? nullptr : std::shared_ptr<std::byte>(progress->memory, progress->mapped));
+    };
     if (progress_->host != nullptr) {
-      std::byte* const place = progress_->host + offset_;
-      progress_->mapped = place;
-      backend_.when_all_ended(waits_.references(),
-                              [memory = memory_, place, action = std::move(action)](cl_int result) {
-                                action(result < 0 ? nullptr : std::shared_ptr<std::byte>(memory, place));
-                              });
+      progress_->mapped = progress_->host + offset_;
+      backend_.when_all_ended(waits_.references(), mapped);
       return true;
     }
+    if (!has_host_memory(queue_->native.get())) return false;
     Handle<cl_event> ready;
     cl_int status = CL_SUCCESS;
     auto* const place = static_cast<std::byte*>(clEnqueueMapBuffer(
@@ -338,9 +338,7 @@ class OpenClBackend::ExpectSink : public TransferSink {
     if (status != CL_SUCCESS) return false;
     progress_->mapped = place;
     backend_.entered(*queue_, ready, waits_.size() > 0);
-    backend_.watcher_.watch(ready, [memory = memory_, place, action = std::move(action)](cl_int result) {
-      action(result < 0 ? nullptr : std::shared_ptr<std::byte>(memory, place));
-    });
+    backend_.watcher_.watch(ready, mapped);
     return true;
   }
 

@@ -17,11 +17,8 @@ constexpr double kNew = 0.25;
 constexpr unsigned kLaunches = 3;
 constexpr double kVeryUneven = 1.25;
 constexpr unsigned kQuickChanges = 4;
-/// After so many changes, or one that was for the worse, borders stay for this many launches, and for twice
-/// as many each further time: launches may differ too much from one another, but a member may also become
-/// slower.
+/// After so many changes, each further one is followed by a pause.
 constexpr unsigned kMostChanges = 8;
-constexpr unsigned kFirstPause = 32;
 constexpr unsigned kLongestPause = 1U << 20U;
 
 std::uint64_t longest_of(std::span<const std::uint64_t> times) {
@@ -81,7 +78,7 @@ Borders LaunchGate::Times::next(const Borders& now, std::uint64_t unit) {
   }
   if (result.empty()) return result;
   if (++changes >= kMostChanges || worse) {
-    pause = next_pause == 0 ? kFirstPause : next_pause;
+    pause = next_pause;
     next_pause = std::min(2 * pause, kLongestPause);
   }
   return result;

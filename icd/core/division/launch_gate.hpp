@@ -60,6 +60,11 @@ class LaunchGate {
   std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
 
  private:
+  /// After many changes of the borders, or one for the worse, they stay for this many launches, and for twice
+  /// as many each further time: launches may differ too much from one another, but a member may also become
+  /// slower.
+  static constexpr unsigned kFirstPause = 32;
+
   struct Times {
     double whole = 0;     ///< ns; 0: not measured yet
     unsigned wholes = 0;  ///< launches that were enqueued whole
@@ -70,11 +75,11 @@ class LaunchGate {
     /// may also be slow for other reasons.
     unsigned count = 0;
     std::vector<std::uint64_t> least;
-    unsigned changes = 0;     ///< of the borders
-    unsigned pause = 0;       ///< for how many launches they stay
-    unsigned next_pause = 0;  ///< 0: there was none yet
-    Borders best;             ///< those with which the longest part took the least time
-    double best_time = 0;     ///< of the longest part, in ns
+    unsigned changes = 0;               ///< of the borders
+    unsigned pause = 0;                 ///< for how many launches they stay
+    unsigned next_pause = kFirstPause;  ///< the one after this
+    Borders best;                       ///< those with which the longest part took the least time
+    double best_time = 0;               ///< of the longest part, in ns
 
     /// The borders for later launches, from `least`. Empty: those of now.
     Borders next(const Borders& now, std::uint64_t unit);
