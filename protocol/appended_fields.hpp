@@ -14,7 +14,9 @@
 namespace clique::protocol {
 
 struct CreateQueue;
+struct Offer;
 struct Pass;
+struct ReadBuffer;
 struct RunKernel;
 struct WorkerAddress;
 
@@ -32,5 +34,9 @@ template <>
 inline constexpr std::size_t kAppendedFields<RunKernel> = 1;  // 29: expected
 template <>
 inline constexpr std::size_t kAppendedFields<CreateQueue> = 1;  // 30: traced
+template <>
+inline constexpr std::size_t kAppendedFields<ReadBuffer> = 1;  // 31: landing
+template <>
+inline constexpr std::size_t kAppendedFields<Offer> = 1;  // 31: host
 
 }  // namespace clique::protocol

@@ -13,6 +13,7 @@
 
 #include "daemon/common/caches.hpp"
 #include "daemon/server/devices/descriptions.hpp"
+#include "protocol/host_id.hpp"
 #include "protocol/socket_address.hpp"
 #include "protocol/version.hpp"
 
@@ -357,6 +358,7 @@ void Server::answer_devices() {
                           {},
                           std::chrono::duration_cast<std::chrono::nanoseconds>(now).count(),
                           client.visitor.user == ::geteuid()};
+    if (offer.same_user) offer.host = protocol::host_id();
     for (const protocol::Driver& driver : drivers_) {
       auto devices = permitted(client.permit, driver.id, driver.devices);
       if (devices.empty()) continue;

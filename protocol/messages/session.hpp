@@ -148,9 +148,11 @@ struct Offer {
   std::string node;  ///< as in Welcome
   std::vector<Driver> drivers;
   std::int64_t time = 0;  ///< the node's CLOCK_REALTIME when this was sent, in ns
-  /// Whether the client's process runs on the node's host, as the daemon's user: they can share memory.
+  /// Whether the client's connection comes from the node's host and the daemon's user. They can share memory,
+  /// unless a process there passes the connection on for the client: ssh, or the client's virtual machine.
   bool same_user = false;
-  CLIQUE_MESSAGE(Offer, version, node, drivers, time, same_user)
+  std::string host = {};  ///< with same_user: host_id() of the node; empty: not known
+  CLIQUE_MESSAGE(Offer, version, node, drivers, time, same_user, host)
 };
 
 /// Client to worker, over ZeroMQ: the first message on each of its two sockets (commands and reports) when

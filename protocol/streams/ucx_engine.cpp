@@ -73,7 +73,8 @@ UcxEngine::UcxEngine(const std::string& interface) : events_(::epoll_create1(EPO
   const std::unique_ptr<ucp_config_t, decltype(ucx().config_release)> owner(config, ucx().config_release);
   // What a release does not know yet, or any more, is not needed there.
   const auto set = [&](const char* name, const char* value) {
-    if (ucx_variable((std::string("UCX_") + name).c_str()).empty())
+    std::string variable = "UCX_";
+    if (ucx_variable(variable.append(name).c_str()).empty())
       static_cast<void>(ucx().config_modify(config, name, value));
   };
   // Only RDMA: TCP and shared memory are slower than streams without UCX, and no stranger may reach a port.

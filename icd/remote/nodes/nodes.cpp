@@ -20,6 +20,7 @@
 #include "icd/remote/nodes/unreachable_nodes.hpp"
 #include "icd/remote/threads.hpp"
 #include "icd/remote/transfers/guest_memory.hpp"
+#include "protocol/host_id.hpp"
 #include "protocol/printable.hpp"
 #include "protocol/properties.hpp"
 #include "protocol/socket_address.hpp"
@@ -237,8 +238,11 @@ std::unique_ptr<Node> node_at(protocol::ZmqContext& zmq, const NodeAddress& node
     const auto patience = Clock::now() + configuration->settings.connect_timeout;
     return DaemonConnection(node, address, configuration->trust).reserve(choice, patience);
   };
+  // Of a client whose connection is passed on by a process of the node's host, such as ssh or QEMU, the
+  // daemon only sees that process.
+  const bool same_user = offer.same_user && (offer.host.empty() || offer.host == protocol::host_id());
   return std::make_unique<Node>(std::move(offer.node), std::move(offer.drivers), open, ask,
-                                use_of(configuration->settings, offer.same_user), node, reserve);
+                                use_of(configuration->settings, same_user), node, reserve);
 }
 
 /// How long a node that has lately been silent may take to accept a connection. Then it has the same time as

@@ -11,6 +11,7 @@
 #include <msgpack.hpp>
 
 #include "icd/remote/nodes/nodes.hpp"
+#include "protocol/host_id.hpp"
 #include "protocol/version.hpp"
 #include "unit/icd/remote/fakes.hpp"
 
@@ -232,6 +233,25 @@ TEST(Nodes, OfAnotherVersionAreExplained) {
                                std::to_string(protocol::kVersion),
                            std::string("the package cliqued on the node")})
     EXPECT_NE(said.find(part), std::string::npos) << said;
+}
+
+TEST(Nodes, WhoseHostOnlyPassesTheConnectionOnShareNoMemory) {
+  FakeWorker worker;
+  const auto shares_memory = [&](bool same_user, const std::string& host) {
+    protocol::Offer sent = offer("one");
+    sent.same_user = same_user;
+    sent.host = host;
+    FakeDaemon daemon(sent, [&](const protocol::Hello&, protocol::Batch& batch) {
+      batch.add(protocol::Welcome{protocol::kVersion, "one", "", {address(worker)}});
+    });
+    protocol::ZmqContext zmq(1);
+    return open(zmq, local(daemon.port())).nodes.at(0)->use().shares_memory;
+  };
+  ASSERT_FALSE(protocol::host_id().empty());
+  EXPECT_TRUE(shares_memory(true, protocol::host_id()));
+  EXPECT_TRUE(shares_memory(true, "")) << "the node does not tell its host";
+  EXPECT_FALSE(shares_memory(true, "another"));
+  EXPECT_FALSE(shares_memory(false, ""));
 }
 
 TEST(Nodes, ThatRefuseTheSessionSayWhy) {
