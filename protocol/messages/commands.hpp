@@ -101,18 +101,26 @@ struct RunKernel {
 };
 
 /// 4 bytes of an early read (ReadBuffer::early), and the flag that they have arrived. A device writes both at
-/// once, so that the order of writes does not matter.
+/// once, so that the order of writes does not matter. Behind the bytes of ReadBuffer::landing, only the flag
+/// matters.
 struct alignas(8) EarlyUnit {
   std::uint32_t data;
   std::uint32_t there;  ///< 0, then 1 once `data` has arrived
 };
 
+/// The bytes that a read of `size` bytes takes at ReadBuffer::landing.
+constexpr std::uint64_t landing_size(std::uint64_t size) {
+  return (size + sizeof(EarlyUnit) - 1) / sizeof(EarlyUnit) * sizeof(EarlyUnit) + sizeof(EarlyUnit);
+}
+
 /// The data arrives as Data with this command's id and `part`, before the command's EventState.
 ///
-/// A client that waits for a few bytes from a worker on its own host may look for them in the memory that
-/// both share: it places EarlyUnits, all 0, in the arena that it sends payloads from, and `early` is the
-/// offset of their end; 0: there are none. A device that supports this writes the data there, where the
-/// client sees it before the worker has noticed that the command completed; no Data is sent then.
+/// A client that waits for data from a worker on its own host may look for it in the memory that both share:
+/// it reserves a place in the arena that it sends payloads from. A device that supports this writes the data
+/// there, where the client sees it before the worker has noticed that the command completed; no Data is sent
+/// then. For a few bytes, the place is EarlyUnits, all 0, and `early` is the offset of their end in the
+/// arena. For more, it is landing_size() bytes: those that are read, and as the last 8 an EarlyUnit, 0, whose
+/// flag tells that all have arrived; `landing` is the offset of its end. 0: there is no such place.
 struct ReadBuffer {
   Command command;
   std::uint32_t part = 0;
@@ -120,7 +128,8 @@ struct ReadBuffer {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
   std::uint64_t early = 0;
-  CLIQUE_MESSAGE(ReadBuffer, command, part, buffer, offset, size, early)
+  std::uint64_t landing = 0;
+  CLIQUE_MESSAGE(ReadBuffer, command, part, buffer, offset, size, early, landing)
 };
 
 struct WriteBuffer {

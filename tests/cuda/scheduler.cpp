@@ -159,6 +159,37 @@ TEST_F(CudaScheduler, GivenKernelsThatAreCountedThenThoseOnTheGpuAre) {
   EXPECT_TRUE(comes_true([&] { return !busy(); }));
 }
 
+TEST_F(CudaScheduler, GivenOneThatMarksOnlyAfterAKernelThenItDoesWhileOneIsUnderWay) {
+  const auto lane = scheduler_.make_lane(true);
+  const CUdeviceptr gate = take(1);
+  const auto read = [&] {
+    bool marks = false;
+    const auto task = std::make_shared<Task>();
+    task->mark_only_after_kernel = true;
+    task->run = [](CUstream /*stream*/) {};
+    task->run_and_mark = [&marks](CUstream stream, CUdeviceptr word, std::uint32_t number) {
+      marks = true;
+      CLIQUE_CUDA(StreamWriteValue32(stream, word, number, 0));
+    };
+    scheduler_.enter(task, lane, {}, {});
+    scheduler_.flush();
+    return std::pair{task, marks};
+  };
+  EXPECT_FALSE(read().second) << "no kernel was launched";
+  const auto kernel = std::make_shared<Task>();
+  kernel->kernel = "one";
+  kernel->run = [gate](CUstream stream) {
+    CLIQUE_CUDA(StreamWaitValue32(stream, gate, 1, CU_STREAM_WAIT_VALUE_GEQ));
+  };
+  scheduler_.enter(kernel, lane, {}, {});
+  const auto [task, marks] = read();
+  EXPECT_TRUE(marks);
+  EXPECT_FALSE(task->ended());
+  std::atomic_ref(*reinterpret_cast<std::uint32_t*>(gate)).store(1);
+  EXPECT_TRUE(comes_true([&, &ended = *task] { return ended.ended() && kernel->ended(); }));
+  EXPECT_FALSE(read().second) << "the kernel has ended";
+}
+
 TEST_F(CudaScheduler, GivenRandomDependenciesThenEachComesAfterWhatItWaitsFor) {
   std::vector<std::shared_ptr<Lane>> lanes;
   for (int i = 0; i < 6; ++i) lanes.push_back(scheduler_.make_lane(i % 2 == 0));

@@ -29,10 +29,19 @@ class SharingClient : public FakeGpuClient {
     return {{first, count},
             static_cast<std::uint64_t>(block_.get() - memory->outgoing().data()) + count * sizeof(EarlyUnit)};
   }
+  /// A place for `size` bytes and their unit, all 0, and the offset of its end in the client's memory.
+  std::pair<std::span<std::byte>, std::uint64_t> landing(std::size_t size) {
+    const auto [units, end] = this->units(landing_size(size) / sizeof(EarlyUnit));
+    return {std::as_writable_bytes(units), end};
+  }
   /// Reads with early units that end at `end`. @returns how many bytes came as Data.
   std::size_t read(CommandId id, ObjectId queue, std::uint64_t offset, std::uint64_t size,
                    std::uint64_t end) {
-    send(ReadBuffer{command(id, Command::kReport, {}, queue), 0, kBuffer, offset, size, end});
+    return read(ReadBuffer{command(id, Command::kReport, {}, queue), 0, kBuffer, offset, size, end});
+  }
+  std::size_t read(ReadBuffer&& message) {
+    const CommandId id = message.command.id;
+    send(std::move(message));
     EXPECT_EQ(ended(id).status, 0);
     std::size_t bytes = 0;
     for (const auto& message : reports.messages())
@@ -87,11 +96,70 @@ TEST_F(CudaSmallReads, GivenUnitsThatTheGpuDoesNotFillThenTheDataComesAsEver) {
   for (const EarlyUnit& unit : units) EXPECT_EQ(unit.there, 0U);
 }
 
+TEST_F(CudaSmallReads, GivenALandingThenTheDataComesThereBehindAKernelAndIfItIsSmall) {
+  constexpr ObjectId kLarge = 30;
+  SharingClient client(node_);
+  CommandId id = 100;
+  client.send(CreateBuffer{kLarge, kContext, kReadWrite, (std::uint64_t{1} << 20U)},
+              FillBuffer{command(++id, Command::kReport), kLarge, Bytes(4, 7), 0, (std::uint64_t{1} << 20U)});
+  client.ended(id);
+  for (const std::size_t size : {260, 4096, 65536, 262144})
+    for (const bool behind_kernel : {false, true}) {
+      if (behind_kernel)
+        client.send(RunKernel{command(++id, 0, {}, kUntimed), kWait, {value_arg(0, 50)}, {}, {1}, {1}});
+      const auto [place, end] = client.landing(size);
+      const std::size_t sent =
+          client.read({command(++id, Command::kReport, {}, kUntimed), 0, kLarge, 4096, size, 0, end});
+      const bool lands = behind_kernel || size <= 4096;
+      EXPECT_EQ(sent, lands ? 0 : size);
+      const auto bytes = place.first(size);
+      EXPECT_EQ(std::count(bytes.begin(), bytes.end(), std::byte{7}), lands ? size : 0U) << size;
+      EXPECT_EQ(reinterpret_cast<const EarlyUnit*>(place.data() + place.size())[-1].there, lands ? 1U : 0U);
+    }
+}
+
+TEST_F(CudaSmallReads, GivenReadsOfAllSizesBehindKernelsThenTheyHaveTheData) {
+  constexpr ObjectId kLarge = 30;
+  constexpr std::size_t kCount = std::size_t{80} << 10;
+  SharingClient client(node_);
+  std::vector<std::uint32_t> numbers(kCount);
+  std::iota(numbers.begin(), numbers.end(), 7U);
+  const auto bytes = std::as_bytes(std::span(numbers));
+  client.send(CreateBuffer{kLarge, kContext, kReadWrite, bytes.size()},
+              WriteBuffer{command(50), kLarge, 0,
+                          payload(reinterpret_cast<const char*>(bytes.data()), bytes.size())});
+  client.ended(50);
+  CommandId id = 100;
+  for (const std::size_t size : {4096, 4112, 4100, 16384, 65536, 65552, 131072, 262144, 262160})
+    for (const std::size_t offset : {0, 16, 4, 2}) {
+      const CommandId kernel = ++id, read = ++id;
+      client.send(RunKernel{command(kernel, 0, {}, kUntimed), kWait, {value_arg(0, 2)}, {}, {1}, {1}},
+                  ReadBuffer{command(read, Command::kReport, {}, kUntimed), 0, kLarge, offset, size});
+      const auto data = client.data(read);
+      EXPECT_EQ(client.ended(id).status, 0);
+      ASSERT_EQ(data.size(), size);
+      EXPECT_TRUE(std::equal(data.begin(), data.end(), bytes.begin() + static_cast<std::ptrdiff_t>(offset)))
+          << size << " bytes from " << offset;
+    }
+}
+
 TEST_F(CudaSmallReads, GivenUnitsWhereNoneCanBeThenTheSessionEnds) {
   for (const std::uint64_t past : {4, 8}) {
     SharingClient client(node_);
     client.send(ReadBuffer{command(100), 0, kBuffer, 0, 8, client.memory->outgoing().size() + past});
     EXPECT_NE(client.next<SessionEnded>().reason.find("units"), std::string::npos) << past;
+  }
+  // Behind the memory's end, no whole number of units, before its begin, and with a size that is none.
+  constexpr ObjectId kLarge = 30;
+  constexpr std::uint64_t kSize = 4096;
+  for (const auto& [end, size] : {std::pair{std::uint64_t{1} << 60U, kSize},
+                                  {kSize + 16 + 4, kSize},
+                                  {kSize, kSize},
+                                  {2 * kSize, kSize - 2}}) {
+    SharingClient client(node_);
+    client.send(CreateBuffer{kLarge, kContext, kReadWrite, (std::uint64_t{1} << 20U)},
+                ReadBuffer{command(100, Command::kReport, {}, kUntimed), 0, kLarge, 0, size, 0, end});
+    EXPECT_NE(client.next<SessionEnded>().reason.find("units"), std::string::npos) << end;
   }
 }
 

@@ -99,8 +99,10 @@ Ref<Event> read_in_parts(Queue& queue, Memory& buffer, std::size_t offset, std::
         for_each_part(header, waits_on(queue), count, [&](protocol::Command&& own, std::size_t i) {
           const std::size_t begin = i * kPartSize;
           const std::size_t size = std::min(kPartSize, to.size() - begin);
-          queue.link().post(protocol::ReadBuffer{std::move(own), static_cast<std::uint32_t>(i), buffer.id(),
-                                                 offset + begin, size, early ? early->end() : 0});
+          protocol::ReadBuffer read{std::move(own), static_cast<std::uint32_t>(i), buffer.id(),
+                                    offset + begin, size};
+          if (early) early->announce(read);
+          queue.link().post(std::move(read));
         });
       });
 }

@@ -447,7 +447,8 @@ Ref<Event> Queue::call(std::function<void()> action, const CommandInfo& command)
 }
 
 std::shared_ptr<EarlyRead> Queue::early_read(std::size_t size, std::span<const Ref<Event>> waits) {
-  if (!EarlyRead::fits(size) || !link().shares_memory() || !worker().pending().only_outrun()) return nullptr;
+  if (!EarlyRead::fits(size) || (EarlyRead::only_from_gpus(size) && !device()->is_gpu())) return nullptr;
+  if (!link().shares_memory() || !worker().pending().only_outrun()) return nullptr;
   if (!std::all_of(waits.begin(), waits.end(), ended) || !order_.all_followed_ended()) return nullptr;
   return EarlyRead::make(link(), size);
 }

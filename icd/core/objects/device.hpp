@@ -67,6 +67,7 @@ class Device final : public Object<_cl_device_id, Kind::Device, CL_INVALID_DEVIC
   }
   /// The property as a string, without the closing zero.
   std::string text(cl_device_info name) const;
+  bool is_gpu() const { return (value<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_GPU) != 0; }
   bool has_images() const { return value<cl_bool>(CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE; }
   /// Whether pointers into shared virtual memory are valid on the device as they are on the host.
   bool has_svm() const { return value<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES) != 0; }

@@ -46,6 +46,15 @@ void check_access(clique_access_checks* checks, const void* at, std::uint64_t si
   checks->writes = writes ? 1 : 0;
 }
 
+/// The end of a kernel for small reads: sets the flag behind the data, if there is one, and the stream's
+/// number.
+void tell_read(const Launch& launch) {
+  if (auto* const there = launch.parameter<std::uint32_t*>(32); there != nullptr)
+    std::atomic_ref(*there).store(1, std::memory_order_release);
+  std::atomic_ref(*launch.parameter<std::uint32_t*>(16))
+      .store(launch.parameter<std::uint32_t>(28), std::memory_order_release);
+}
+
 const std::map<std::string, std::function<void(const Launch&)>> kernels{
     // The backend's kernel for fills: see fill.cpp.
     {"clique_fill",
@@ -66,15 +75,21 @@ const std::map<std::string, std::function<void(const Launch&)>> kernels{
      [](const Launch& launch) {
        const auto* const from = launch.parameter<const std::uint32_t*>(8);
        const auto count = launch.parameter<std::uint32_t>(24);
-       if (launch.parameter<std::uint64_t>(32) != 0) {
+       if (launch.parameter<std::uint64_t>(40) != 0) {
          auto* const to = launch.parameter<std::uint64_t*>(0);
          for (std::size_t i = 0; i < count; ++i)
            std::atomic_ref(to[i]).store(std::uint64_t{1} << 32U | from[i], std::memory_order_release);
        } else {
          std::memcpy(launch.parameter<void*>(0), from, std::size_t{4} * count);
        }
-       std::atomic_ref(*launch.parameter<std::uint32_t*>(16))
-           .store(launch.parameter<std::uint32_t>(28), std::memory_order_release);
+       tell_read(launch);
+     }},
+    // The same for more bytes, of which each thread copies 16 at once.
+    {"clique_wide_read",
+     [](const Launch& launch) {
+       std::memcpy(launch.parameter<void*>(0), launch.parameter<const void*>(8),
+                   std::size_t{16} * launch.parameter<std::uint32_t>(24));
+       tell_read(launch);
      }},
     // kernel void increment(global int* numbers): each work-item increments one number.
     {"increment",

@@ -178,7 +178,8 @@ bool Scheduler::enqueue(Task& task, Stream& stream) {
   const bool stamped = task.timed && !task.observed;
   // The host does not see when the stream has waited for others.
   if (stamped || (task.timed && !task.blockers_.empty())) task.stopwatch_ = clock_.start(stream.native());
-  const bool leaves_number = task.run_and_mark && !stamped && !kernels_beside(stream);
+  const bool leaves_number = task.run_and_mark && !stamped && !kernels_beside(stream) &&
+                             (!task.mark_only_after_kernel || !stream.reached(stream.last_kernel_));
   if (leaves_number)
     task.run_and_mark(stream.native(), stream.address_, stream.issued_ + 1);
   else if (task.run)

@@ -9,10 +9,10 @@
 
 namespace clique::daemon::cuda {
 
-/// Reads of so few bytes that issuing the commands takes longer than the copy. One kernel copies the bytes
-/// and writes the stream's progress word, which otherwise takes two commands. The kernel needs room among
-/// other kernels, so it is used only if none are running. It does not use the copy engine, and so does not
-/// wait for the chunks of large transfers there.
+/// Reads of so few bytes that starting the copy engine takes longer than the copy. One kernel of one
+/// work-group copies the bytes and writes the stream's progress word, which otherwise takes two commands. The
+/// kernel needs room among other kernels, so it is used only if none are running in other streams. It does
+/// not wait for the chunks of large transfers in the copy engine.
 class SmallReads {
  public:
   /// Loads the kernel. From then on fits() accepts reads; if the driver refuses, it never does. Any thread
@@ -20,40 +20,43 @@ class SmallReads {
   void load();
   /// Whether the kernel can do this read. Any thread.
   bool fits(CUdeviceptr from, std::size_t size) const {
-    return size != 0 && size <= kMost && (from | size) % kUnit == 0 &&
-           kernel_.load(std::memory_order_acquire) != nullptr;
+    return size != 0 && size <= kMost && (from | size) % (size <= kMostInSteps ? kUnit : kWide) == 0 &&
+           loaded_.load(std::memory_order_acquire);
   }
-  /// Puts a read into the stream that fits() accepts: copies `size` bytes to pinned memory, then writes
-  /// `number` to the word. Main thread. Throws ClError.
-  void read(std::byte* to, CUdeviceptr from, std::size_t size, CUdeviceptr word, std::uint32_t number,
-            CUstream stream) {
-    launch({to, from, size, word, number, Layout::Bytes}, stream);
-  }
-  /// The same, but each 4 bytes become one EarlyUnit at `to`.
-  void read(protocol::EarlyUnit* to, CUdeviceptr from, std::size_t size, CUdeviceptr word,
-            std::uint32_t number, CUstream stream) {
-    launch({to, from, size, word, number, Layout::EarlyUnits}, stream);
-  }
+  /// Whether the kernel is faster than a copy only behind another kernel, where a copy has to wait until the
+  /// copy engine learns of that kernel's end.
+  static bool only_after_kernel(std::size_t size) { return size > kMostInSteps; }
+  /// The pinned memory that a read fills.
+  struct Place {
+    std::byte* bytes = nullptr;  ///< for the data
+    /// If there are no `bytes`: for the data, as units of 4 bytes each. Otherwise, if not null, the unit
+    /// whose flag is set when all bytes are there.
+    protocol::EarlyUnit* units = nullptr;
+  };
+  /// Puts a read into the stream that fits() accepts: copies `size` bytes, then writes `number` to the word.
+  /// Main thread. Throws ClError.
+  void read(const Place& to, CUdeviceptr from, std::size_t size, CUdeviceptr word, std::uint32_t number,
+            CUstream stream);
 
  private:
-  /// What the kernel writes; the values are the kernel's.
-  enum class Layout : std::uint64_t { Bytes = 0, EarlyUnits = 1 };
-  struct Read {
-    void* to;
-    CUdeviceptr from;
-    std::size_t size;
-    CUdeviceptr word;
-    std::uint32_t number;
-    Layout layout;
-  };
-  void launch(const Read& read, CUstream stream);
-
-  /// Bytes up to which the kernel is faster than a copy on an H200.
-  static constexpr std::size_t kMost = 4096;
+  /// Bytes up to which a kernel is faster than a copy on an H200, behind another kernel.
+  static constexpr std::size_t kMost = std::size_t{256} << 10;
+  /// Bytes up to which it also is if the stream has nothing else to do. The kernel then copies in steps of
+  /// kUnit bytes.
+  static constexpr std::size_t kMostInSteps = 4096;
   static constexpr std::size_t kUnit = sizeof(protocol::EarlyUnit::data);
+  /// Bytes that a thread of the other kernel copies at once.
+  static constexpr std::size_t kWide = 16;
 
-  std::atomic<CUfunction> kernel_ = nullptr;
-  Launches launches_;
+  /// A kernel and its launches.
+  struct Kernel {
+    CUfunction function = nullptr;
+    Launches launches;
+  };
+
+  std::atomic<bool> loaded_ = false;  // the functions are set
+  Kernel small_;
+  Kernel wide_;
 };
 
 }  // namespace clique::daemon::cuda

@@ -34,6 +34,8 @@ class Task {
   /// Like `run`, and also has the GPU write the number to the word at the address afterwards, which marks the
   /// stream's progress. Called instead of `run` if no other stream has kernels under way. May be empty.
   std::function<void(CUstream, CUdeviceptr, std::uint32_t)> run_and_mark;
+  /// Whether `run_and_mark` is called only while a kernel of its own stream is under way.
+  bool mark_only_after_kernel = false;
   /// Called when the GPU has completed the work; the result becomes the final status. On the same threads as
   /// `at_end`. May be empty. Tasks of the GPU that follow this one do not fail with it.
   std::function<cl_int()> verdict;

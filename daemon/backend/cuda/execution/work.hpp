@@ -25,8 +25,9 @@ struct OwnLaunch;
 struct Work {
   std::function<void(CUstream)> run;                                       ///< as Task::run
   std::function<void(CUstream, CUdeviceptr, std::uint32_t)> run_and_mark;  ///< as Task::run_and_mark
-  std::vector<std::shared_ptr<const void>> keep;                           ///< as Task::keep
-  std::string_view kernel;                                                 ///< as Task::kernel
+  bool mark_only_after_kernel = false;            ///< as Task::mark_only_after_kernel
+  std::vector<std::shared_ptr<const void>> keep;  ///< as Task::keep
+  std::string_view kernel;                        ///< as Task::kernel
   /// Of a read: where `run` leaves the block of `size` bytes that is sent to the client as Data. Nothing is
   /// sent if the block is null when the command completes.
   std::shared_ptr<std::shared_ptr<std::byte>> data;

@@ -43,16 +43,16 @@ Place dense_host(std::byte* block, const protocol::Triple& region) {
 }  // namespace
 
 void Buffers::read(Work& work, const Memory& memory, std::uint64_t offset, std::size_t size,
-                   std::function<std::byte*()> destination, protocol::EarlyUnit* early) {
+                   std::function<std::byte*()> destination, SmallReads::Place early) {
   const CUdeviceptr from = memory.address + offset;
-  if (small_reads_.fits(from, size))
+  if (small_reads_.fits(from, size)) {
+    work.mark_only_after_kernel = SmallReads::only_after_kernel(size);
     work.run_and_mark = [this, from, size, destination, early](CUstream stream, CUdeviceptr word,
                                                                std::uint32_t number) {
-      if (early != nullptr)
-        small_reads_.read(early, from, size, word, number, stream);
-      else
-        small_reads_.read(destination(), from, size, word, number, stream);
+      const SmallReads::Place to = early.units != nullptr ? early : SmallReads::Place{destination()};
+      small_reads_.read(to, from, size, word, number, stream);
     };
+  }
   work.run = [this, from, size, destination = std::move(destination),
               in_host = memory.in_host](CUstream stream) {
     std::byte* const to = destination();
@@ -63,24 +63,29 @@ void Buffers::read(Work& work, const Memory& memory, std::uint64_t offset, std::
   };
 }
 
-protocol::EarlyUnit* Buffers::early_units(const protocol::ReadBuffer& message) const {
+SmallReads::Place Buffers::early_place(const protocol::ReadBuffer& message) const {
   using Unit = protocol::EarlyUnit;
-  if (message.early == 0) return nullptr;
+  const bool in_units = message.early != 0;
+  const std::uint64_t end = in_units ? message.early : message.landing;
+  if (end == 0) return {};
   const auto arena = reporter_.arena_of_client();
-  const std::uint64_t size = message.size / sizeof(Unit::data) * sizeof(Unit);
-  if (message.size % sizeof(Unit::data) != 0 || message.early % sizeof(Unit) != 0 || message.early < size)
+  const std::uint64_t size =
+      in_units ? message.size / sizeof(Unit::data) * sizeof(Unit) : protocol::landing_size(message.size);
+  if (message.size % sizeof(Unit::data) != 0 || end % sizeof(Unit) != 0 || end < size)
     throw RuleBroken("a read of " + std::to_string(message.size) +
-                     " bytes cannot have early units that end at " + std::to_string(message.early) +
+                     " bytes cannot have early units that end at " + std::to_string(end) +
                      ": both must be whole units, which begin above 0");
-  check_range(message.early - size, size, arena.size(), "the early units of a read");
+  check_range(end - size, size, arena.size(), "the early units of a read");
   // Text that kernels print reaches the client with the reports, so the client must not look earlier.
-  if (!pinned_.is_pinned(arena) || reporter_.prints_expected()) return nullptr;
-  return reinterpret_cast<Unit*>(arena.data() + message.early - size);
+  if (!pinned_.is_pinned(arena) || reporter_.prints_expected()) return {};
+  std::byte* const place = arena.data() + (end - size);
+  if (in_units) return {nullptr, reinterpret_cast<Unit*>(place)};
+  return {place, reinterpret_cast<Unit*>(arena.data() + end) - 1};
 }
 
 void Buffers::handle(protocol::ReadBuffer&& message) {
   check_part(message.size);
-  protocol::EarlyUnit* const early = early_units(message);
+  const SmallReads::Place early = early_place(message);
   commands_.submit(message.command, [&] {
     const auto memory = memory_.buffer(message.buffer);
     check_range(message.offset, message.size, memory->size, "a read");

@@ -45,11 +45,11 @@ class Buffers {
  private:
   /// Makes the work a read of the buffer.
   /// @param destination called when the read is submitted; @returns pinned memory
-  /// @param early if not null, SmallReads writes these units instead of the destination
+  /// @param early if it has a place, SmallReads fills that instead of the destination
   void read(Work& work, const Memory& memory, std::uint64_t offset, std::size_t size,
-            std::function<std::byte*()> destination, protocol::EarlyUnit* early = nullptr);
-  /// Where the client watches for the data of a small read; null if it does not. Throws RuleBroken.
-  protocol::EarlyUnit* early_units(const protocol::ReadBuffer& message) const;
+            std::function<std::byte*()> destination, SmallReads::Place early = {});
+  /// Where the client watches for the data of a read; no place if it does not. Throws RuleBroken.
+  SmallReads::Place early_place(const protocol::ReadBuffer& message) const;
   Work write(protocol::ObjectId buffer, std::uint64_t offset, const protocol::Payload& data);
 
   Reporter& reporter_;

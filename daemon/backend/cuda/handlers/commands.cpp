@@ -119,6 +119,7 @@ TaskRef Commands::make_task(const Command& command, const std::shared_ptr<Queue>
   auto task = std::make_shared<Task>();
   task->run = std::move(work.run);
   task->run_and_mark = std::move(work.run_and_mark);
+  task->mark_only_after_kernel = work.mark_only_after_kernel;
   task->keep = std::move(work.keep);
   task->kernel = work.kernel;
   // A trace needs to know when all tasks end, because it takes the end of one for the earliest begin of the
