@@ -63,10 +63,10 @@ copied:
   cvta.to.global.u64 %rd6, %rd6;
   membar.sys;
   setp.eq.u64 %p4, %rd9, 0;
-  @%p4 bra number;
+  @%p4 bra told;
   cvta.to.global.u64 %rd9, %rd9;
   st.volatile.global.u32 [%rd9], %r6;
-number:
+told:
   st.volatile.global.u32 [%rd6], %r5;
 done:
   ret;
@@ -125,10 +125,10 @@ copied:
   mov.u32 %r4, 1;
   membar.sys;
   setp.eq.u64 %p6, %rd11, 0;
-  @%p6 bra number;
+  @%p6 bra told;
   cvta.to.global.u64 %rd11, %rd11;
   st.volatile.global.u32 [%rd11], %r4;
-number:
+told:
   st.volatile.global.u32 [%rd10], %r5;
 done:
   ret;
