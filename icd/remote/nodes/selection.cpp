@@ -46,7 +46,8 @@ std::uint64_t random_number() {
 /// Knows the load of devices, and reserves them.
 class LoadTable {
  public:
-  LoadTable(std::span<const std::unique_ptr<Node>> nodes, const std::vector<DevicePlace>& places, bool exclusive)
+  LoadTable(std::span<const std::unique_ptr<Node>> nodes, const std::vector<DevicePlace>& places,
+            bool exclusive)
       : nodes_(nodes), places_(places), exclusive_(exclusive), loads_(places.size()), users_(places.size()) {
     std::map<std::size_t, std::vector<std::size_t>> all;
     for (std::size_t i = 0; i < nodes.size(); ++i) all[i] = {};
@@ -128,7 +129,8 @@ class LoadTable {
 };
 
 /// All devices, and the names by which they can be chosen.
-std::vector<DevicePlace> all_places(std::span<const std::unique_ptr<Node>> nodes, std::vector<DeviceNames>& names) {
+std::vector<DevicePlace> all_places(std::span<const std::unique_ptr<Node>> nodes,
+                                    std::vector<DeviceNames>& names) {
   std::vector<DevicePlace> places;
   for (std::size_t node = 0; node < nodes.size(); ++node)
     for (const protocol::Driver& driver : nodes[node]->drivers())
