@@ -23,7 +23,7 @@ constexpr auto kUsual = 50us;
 constexpr auto kUsualInMemory = 400us;
 /// How long a thread waits for a command where there are processors to spare. To sleep and to be woken costs
 /// two threads about 0.1 ms, a hundredth of this.
-constexpr auto kPatience = 10ms;
+constexpr auto kSpinPatience = 10ms;
 /// Round trips take longer when the threads of both sides share processors.
 constexpr auto kCrowded = 200us;
 constexpr auto kCrowdedInMemory = 100us;
@@ -51,12 +51,12 @@ std::chrono::microseconds usual_time(bool in_memory) {
 }
 
 /// What set_spin_time() was given, in microseconds.
-constexpr std::int64_t kNothing = -1;
-constinit std::atomic<std::int64_t> spin_time{kNothing};
+constexpr std::int64_t kUnset = -1;
+constinit std::atomic<std::int64_t> spin_time{kUnset};
 
 std::optional<std::chrono::microseconds> asked_spin_time() {
   const std::int64_t set = spin_time.load(std::memory_order_relaxed);
-  return set == kNothing ? std::nullopt : std::optional(std::chrono::microseconds(set));
+  return set == kUnset ? std::nullopt : std::optional(std::chrono::microseconds(set));
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ std::optional<std::chrono::microseconds> parse_spin_time(const char* text) {
 }
 
 void set_spin_time(std::optional<std::chrono::microseconds> time) {
-  spin_time.store(time ? time->count() : kNothing, std::memory_order_relaxed);
+  spin_time.store(time ? time->count() : kUnset, std::memory_order_relaxed);
 }
 
 bool spare_processors() {
@@ -83,7 +83,7 @@ bool spare_processors() {
 Spinning::Spinning(bool in_memory)
     : yields_(!spare_processors()),
       time_(asked_spin_time().value_or(usual_time(in_memory))),
-      patience_(yields_ || asked_spin_time() ? time_ : kPatience) {}
+      patience_(yields_ || asked_spin_time() ? time_ : kSpinPatience) {}
 
 bool Spinning::go_on(Clock::time_point now, bool expects) {
   if (!begun_) {

@@ -17,7 +17,7 @@ namespace {
 constexpr int kSuccess = 0;
 constexpr int kOptionSocket = 8;
 
-constexpr const char* kLibrary = "libmunge.so.2";
+constexpr const char* kMungeLibrary = "libmunge.so.2";
 
 /// Suppresses SIGPIPE: libmunge writes to a socket whose other end may be closed.
 class NoPipeSignal {
@@ -49,9 +49,9 @@ class NoPipeSignal {
 struct Munge::Library {
   using Context = munge_ctx*;
 
-  Library() : handle(::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL)) {
+  Library() : handle(::dlopen(kMungeLibrary, RTLD_NOW | RTLD_LOCAL)) {
     if (handle == nullptr)
-      throw SecurityError(std::string(kLibrary) + " cannot be opened: " + ::dlerror() +
+      throw SecurityError(std::string(kMungeLibrary) + " cannot be opened: " + ::dlerror() +
                           "; install MUNGE (Debian's packages munge and libmunge2), or do without");
     find(create, "munge_ctx_create");
     find(destroy, "munge_ctx_destroy");
@@ -67,7 +67,7 @@ struct Munge::Library {
   template <typename F>
   void find(F*& function, const char* name) const {
     function = reinterpret_cast<F*>(::dlsym(handle, name));
-    if (function == nullptr) throw SecurityError(std::string(kLibrary) + " has no function " + name);
+    if (function == nullptr) throw SecurityError(std::string(kMungeLibrary) + " has no function " + name);
   }
 
   using OwnedContext = std::unique_ptr<munge_ctx, void (*)(Context)>;

@@ -18,7 +18,7 @@ namespace clique::protocol {
 
 namespace {
 
-constexpr const char* kLibrary = "libucp.so.0";
+constexpr const char* kUcxLibrary = "libucp.so.0";
 
 /// Puts the handlers of signals back. UCX installs its own when it is loaded, but they belong to the
 /// application.
@@ -88,7 +88,7 @@ struct UcxLibrary::Opened {
 UcxLibrary::UcxLibrary(void* handle) {
   const auto find = [handle]<typename F>(F& function, const char* name) {
     function = reinterpret_cast<F>(::dlsym(handle, name));
-    if (function == nullptr) throw std::runtime_error(std::string(kLibrary) + " has no function " + name);
+    if (function == nullptr) throw std::runtime_error(std::string(kUcxLibrary) + " has no function " + name);
   };
   find(config_read, "ucp_config_read");
   find(config_modify, "ucp_config_modify");
@@ -117,10 +117,10 @@ const UcxLibrary::Opened& UcxLibrary::opened() {
   static const Opened& once = *[] {
     auto result = std::make_unique<Opened>();
     const KeepSignalHandlers keep;
-    void* const handle = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
+    void* const handle = ::dlopen(kUcxLibrary, RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
       const char* const why = ::dlerror();
-      result->missing = std::string("UCX cannot be opened (") + (why != nullptr ? why : kLibrary) +
+      result->missing = std::string("UCX cannot be opened (") + (why != nullptr ? why : kUcxLibrary) +
                         "). Install it; Debian's package is libucx0";
       return result.release();
     }

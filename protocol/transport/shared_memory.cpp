@@ -20,7 +20,7 @@ namespace clique::protocol {
 namespace {
 
 /// "clique" and the version of the layout.
-constexpr std::uint64_t kMagic = 0x6575'7169'6c63'0001;
+constexpr std::uint64_t kLaneMagic = 0x6575'7169'6c63'0001;
 /// Blocks share no cache lines.
 constexpr std::size_t kAlignment = 256;
 constexpr std::size_t kEntryAlignment = 8;
@@ -149,8 +149,8 @@ SharedMemory::SharedMemory(Side side, std::shared_ptr<SharedSegment> memory, std
       base_(memory_->bytes().data()) {
   static_assert(sizeof(Lane) <= kLane);
   for (const std::size_t to : {side_, other_}) {
-    if (fresh) (new (base_ + to * kLane) Lane{})->magic.store(kMagic, std::memory_order_release);
-    if (lane(to).magic.load(std::memory_order_acquire) != kMagic)
+    if (fresh) (new (base_ + to * kLane) Lane{})->magic.store(kLaneMagic, std::memory_order_release);
+    if (lane(to).magic.load(std::memory_order_acquire) != kLaneMagic)
       throw DecodeError("the shared memory has the layout of another release of Clique");
   }
   free_loans_.reserve(kLoans);

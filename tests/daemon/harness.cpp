@@ -52,19 +52,30 @@ std::shared_ptr<StreamLine> stream_line(const WorkerAddress& worker, const std::
   return line;
 }
 
-pid_t start(const std::vector<std::string>& arguments, const std::string& output) {
-  std::vector<std::string> strings{CLIQUED};
-  strings.insert(strings.end(), arguments.begin(), arguments.end());
+/// For C functions: ends with a null pointer.
+std::vector<char*> pointers_to(std::vector<std::string>& strings) {
   std::vector<char*> pointers;
   for (std::string& string : strings) pointers.push_back(string.data());
   pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// @param more variables that this process does not have
+pid_t start(const std::vector<std::string>& arguments, const std::string& output,
+            const std::map<std::string, std::string>& more = {}) {
+  std::vector<std::string> strings{CLIQUED};
+  strings.insert(strings.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) variables.emplace_back(*variable);
+  for (const auto& [name, value] : more) variables.push_back(name + "=" + value);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_APPEND,
                                    0600);
   posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
   pid_t pid = -1;
-  const int error = posix_spawn(&pid, CLIQUED, &actions, nullptr, pointers.data(), environ);
+  const int error = posix_spawn(&pid, CLIQUED, &actions, nullptr, pointers_to(strings).data(),
+                                pointers_to(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) throw std::runtime_error("cannot start " CLIQUED);
   return pid;
@@ -122,7 +133,7 @@ Node::Node(std::vector<std::string> arguments) : log_file_(temporary_file()) {
   if (std::find(arguments.begin(), arguments.end(), "--worker-ports") == arguments.end())
     arguments.insert(arguments.end(), {"--worker-ports", "any"});
   arguments.insert(arguments.begin(), {"--config", "/dev/null", "--listen", "127.0.0.1:0"});
-  pid_ = start(arguments, log_file_);
+  pid_ = start(arguments, log_file_, programs_.environment());
   const std::string mark = " listens on ";
   if (!eventually([&] { return logged(mark) || !alive(pid_); }) || !logged(mark))
     throw std::runtime_error("cliqued did not start:\n" + log());

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "ids.hpp"
+#include "node_programs.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
 #include "protocol/security/tls.hpp"
@@ -39,7 +40,7 @@ inline constexpr std::chrono::seconds kPatience{300};
 bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds within = kPatience);
 
 /// A cliqued of the test's own. Killed at the end. Unless told otherwise it gives clients a second to come
-/// back.
+/// back. Its sessions begin with the programs of earlier nodes (NodePrograms).
 class Node {
  public:
   explicit Node(std::vector<std::string> arguments = {});
@@ -61,6 +62,7 @@ class Node {
   int wait();
 
  private:
+  const NodePrograms programs_;
   pid_t pid_ = -1;
   std::string log_file_;
   std::string endpoint_;

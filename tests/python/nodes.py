@@ -1,6 +1,7 @@
 """What tests in Python share: the program clique, nodes, and programs that use the nodes.
 
-CTest sets CLIQUE_PROGRAM (the program clique), CLIQUE_DAEMON (cliqued) and OCL_ICD_VENDORS.
+CTest sets CLIQUE_PROGRAM (the program clique), CLIQUE_DAEMON (cliqued) and OCL_ICD_VENDORS. With CLIQUE_TEST_PROGRAMS,
+a folder, sessions begin with what PoCL has compiled for earlier ones on nodes of tests.
 """
 
 import contextlib
@@ -16,6 +17,8 @@ import sys
 import tempfile
 import time
 import unittest
+
+from programs import Programs
 
 CLIQUE = os.environ['CLIQUE_PROGRAM']
 CLIQUED = os.environ['CLIQUE_DAEMON']
@@ -53,14 +56,30 @@ def run(command, **options):
     return ended.returncode, ended.stdout
 
 
+def owners(options):
+    """This user and the clients who own the sessions of a node with these options, by the names that it gives them."""
+    names = [f'user {USER}']
+    for option, file in zip(options, options[1:]):
+        if option == '--authorized-clients' and os.path.isfile(file):
+            with open(file, encoding='utf-8', errors='replace') as lines:
+                names += {line.split()[1] for line in lines if len(line.split()) > 1}
+    return names
+
+
 class Node:
     """A cliqued of the test's own, with the first device of this host, or other ones. Its connections are encrypted
-    unless a test says otherwise, and its sessions confined unless CLIQUE_CONFINEMENT does."""
+    unless a test says otherwise, and its sessions confined unless CLIQUE_CONFINEMENT does. Sessions of this user and of
+    clients that are authorized when the node starts begin with the programs of earlier nodes, unless a test says where
+    the node keeps files."""
 
     def __init__(self, *options, name='alpha', listen='127.0.0.1:0', devices='0', prefix=(), log=None, **environment):
         self.log_file = log
         # At loopback addresses the daemon's default is none.
         encryption = () if '--encryption' in options else ('--encryption', 'all')
+        self.programs = None
+        if 'CLIQUE_TEST_PROGRAMS' in os.environ and not {'HOME', 'POCL_CACHE_DIR'} & environment.keys():
+            self.programs = Programs(os.environ['CLIQUE_TEST_PROGRAMS'], owners(options))
+            environment['POCL_CACHE_DIR'] = str(self.programs.folder)
         with open(log, 'ab') as stream:
             self.begin = stream.tell()
             self.process = subprocess.Popen(
@@ -100,6 +119,8 @@ class Node:
     def stop(self):
         self.process.kill()
         self.process.wait()
+        if self.programs:
+            self.programs.close()
 
 
 class Journalled:

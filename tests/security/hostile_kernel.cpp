@@ -247,12 +247,13 @@ class HostileKernel : public testing::Test {
     GTEST_SKIP() << "the kernel is written for x86-64";
 #endif
     std::ofstream(secret_) << "secret";
-    ::setenv("POCL_CACHE_DIR", caches_.c_str(), 1);
   }
   void TearDown() override {
     ::unsetenv("POCL_CACHE_DIR");
     fs::remove_all(folder_);
   }
+  /// Has nodes that start later keep what their sessions compile in `caches_`, and begin with nothing there.
+  void look_at_caches() const { ::setenv("POCL_CACHE_DIR", caches_.c_str(), 1); }
   /// Expects a refusal and no other failure. Hidden files do not exist, and hidden process ids are unused.
   static void expect_refused(long result) {
     constexpr std::array kRefusals{EACCES, EPERM, ENOENT, ESRCH, EROFS};
@@ -356,6 +357,7 @@ TEST_F(HostileKernel, GivenNoWallsThenItReadsFiles) {
 
 TEST_F(HostileKernel, GivenWallsThenItReadsNoFilesOfOthers) {
   CLIQUE_NEEDS_WALL("file-rights");
+  look_at_caches();
   const Node node;
   Client other(node, "other");
   other.set_up();
@@ -629,6 +631,7 @@ TEST_F(HostileKernel, GivenAFloodOfLinesThenTheLogGetsFewOfThem) {
 }
 
 TEST_F(HostileKernel, GivenPrivateWorkersThenItOnlyAddsTextToTheTerminalOfTheProgram) {
+  look_at_caches();
   PrivateWorkers workers;
   Attacker attacker(workers.worker());
   // To type into a terminal, a process must have it.
@@ -642,6 +645,7 @@ TEST_F(HostileKernel, GivenPrivateWorkersThenItOnlyAddsTextToTheTerminalOfThePro
 }
 
 TEST_F(HostileKernel, GivenSessionsEndThenTheirFoldersAreGone) {
+  look_at_caches();
   Node node;
   {
     Attacker attacker(node, "attacker");
@@ -653,6 +657,7 @@ TEST_F(HostileKernel, GivenSessionsEndThenTheirFoldersAreGone) {
 }
 
 TEST_F(HostileKernel, GivenADaemonWasKilledThenTheNextOneRemovesItsFolders) {
+  look_at_caches();
   {
     const Node node;  // Killed at the end.
     ASSERT_TRUE(eventually([&] { return !node.workers().empty(); }));
@@ -665,6 +670,7 @@ TEST_F(HostileKernel, GivenADaemonWasKilledThenTheNextOneRemovesItsFolders) {
 }
 
 TEST_F(HostileKernel, GivenASessionHasEndedThenTheNextOneOfItsOwnerHasItsPrograms) {
+  look_at_caches();
   const Node node;
   // The owner is this test's user.
   const auto kept = [this] {
@@ -685,6 +691,7 @@ TEST_F(HostileKernel, GivenASessionHasEndedThenTheNextOneOfItsOwnerHasItsProgram
 }
 
 TEST_F(HostileKernel, GivenALinkInsteadOfProgramsThenItIsNotKept) {
+  look_at_caches();
   const fs::path others = folder_ / "others";
   fs::create_directory(others);
   std::ofstream(others / "file") << "not its own";

@@ -84,8 +84,7 @@ class Host:
 
     def inside(self):
         """The processes in the host's namespaces, besides those that make it."""
-        return [process for process in processes() if process.namespace == self.namespace() and
-                process.pid != self.holder.pid]
+        return [process for process in processes(self.namespace()) if process.pid != self.holder.pid]
 
     def namespace(self):
         return os.readlink(f'/proc/{self.holder.pid}/ns/net')
@@ -95,7 +94,6 @@ class Process:
     def __init__(self, pid):
         self.pid = pid
         root = pathlib.Path('/proc', str(pid))
-        self.namespace = os.readlink(root / 'ns/net')
         self.name = root.joinpath('comm').read_text().strip()
         self.words = root.joinpath('cmdline').read_bytes().decode(errors='replace').split('\0')
         self.environment = dict(item.split('=', 1) for item in
@@ -108,13 +106,15 @@ class Process:
             os.kill(self.pid, signal.SIGKILL)
 
 
-def processes():
+def processes(namespace=None):
+    """All processes, or those in a network namespace."""
     found = []
-    for entry in pathlib.Path('/proc').iterdir():
-        if entry.name.isdigit():
+    for name in os.listdir('/proc'):
+        if name.isdigit():
             # It may end meanwhile.
             with contextlib.suppress(OSError):
-                found.append(Process(int(entry.name)))
+                if namespace is None or os.readlink(f'/proc/{name}/ns/net') == namespace:
+                    found.append(Process(int(name)))
     return found
 
 

@@ -1,12 +1,20 @@
 """The command line of checks of the whole tree."""
 
 import argparse
+import os
 import pathlib
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Folders that are made, not kept.
 MADE = {'.cache', '.carry', '.git', '__pycache__', 'build'}
+
+
+def kept(root):
+    """All files but those in folders that are made, in which tests create and remove some meanwhile."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = set(folders) - MADE
+        yield from (pathlib.Path(folder, name) for name in names)
 
 
 def files(root):
@@ -16,7 +24,7 @@ def files(root):
                                 capture_output=True, text=True, check=True).stdout.split('\0')
         found = [root / name for name in sorted(set(listed))]
     except (OSError, subprocess.CalledProcessError):
-        found = [path for path in sorted(root.rglob('*')) if not set(path.relative_to(root).parts) & MADE]
+        found = sorted(kept(root))
     # A file that was removed is listed until that is committed.
     return [path for path in found if path.is_file()]
 

@@ -152,6 +152,7 @@ void Reconnect::tell(bool fine, Clock::time_point now) {
     if (told_) say("node " + node_ + " answers again, after " + seconds());
     told_ = false;
     heard_ = {};
+    asked_ = {};
     daemon_.reset();
     return;
   }
@@ -160,9 +161,11 @@ void Reconnect::tell(bool fine, Clock::time_point now) {
     if (heard_ == Clock::time_point{}) heard_ = now;
   }
   if (told_ || now - heard_ < kTellAfter) return;
+  // Since it was asked: that may be long after the silence began.
+  if (asked_ == Clock::time_point{}) asked_ = now;
   daemon_.ask();
   const bool daemon_answers = daemon_.answered();
-  if (!daemon_answers && now - heard_ < kTellAfter + kDaemonTime) return;
+  if (!daemon_answers && now - asked_ < kDaemonTime) return;
   told_ = true;
   const auto left = std::chrono::duration_cast<std::chrono::seconds>(timeout_.load());
   const std::string wait =

@@ -72,6 +72,7 @@ class Reconnect {
   Clock::time_point first_end_;  // since when one of commands_ and reports_ has been broken, for check()
   Clock::time_point bulk_end_;   // the same for a line for large transfers
   Clock::time_point heard_;      // the beginning of the outage that mend() sees; zero: there is none
+  Clock::time_point asked_;      // when the daemon was first asked in this outage; zero: it was not
   bool told_ = false;            // the user knows of it
 };
 

@@ -20,7 +20,7 @@ namespace clique::icd {
 namespace {
 
 /// A device, as its node counts it.
-struct Place {
+struct DevicePlace {
   std::size_t node;
   std::uint32_t driver;  ///< Driver::id
   std::uint32_t device;
@@ -46,7 +46,8 @@ std::uint64_t random_number() {
 /// Knows the load of devices, and reserves them.
 class LoadTable {
  public:
-  LoadTable(std::span<const std::unique_ptr<Node>> nodes, const std::vector<Place>& places, bool exclusive)
+  LoadTable(std::span<const std::unique_ptr<Node>> nodes, const std::vector<DevicePlace>& places,
+            bool exclusive)
       : nodes_(nodes), places_(places), exclusive_(exclusive), loads_(places.size()), users_(places.size()) {
     std::map<std::size_t, std::vector<std::size_t>> all;
     for (std::size_t i = 0; i < nodes.size(); ++i) all[i] = {};
@@ -106,7 +107,7 @@ class LoadTable {
 
   void note(std::size_t node, const std::optional<protocol::Loads>& answer, std::set<std::size_t>& reserved) {
     for (std::size_t position = 0; position < places_.size(); ++position) {
-      const Place& place = places_[position];
+      const DevicePlace& place = places_[position];
       if (place.node != node) continue;
       loads_[position] = kUnusable;
       if (!answer) continue;
@@ -120,7 +121,7 @@ class LoadTable {
   }
 
   const std::span<const std::unique_ptr<Node>> nodes_;
-  const std::vector<Place>& places_;
+  const std::vector<DevicePlace>& places_;
   const bool exclusive_;
   const std::uint64_t reservation_ = random_number();
   std::vector<std::uint64_t> loads_;
@@ -128,8 +129,9 @@ class LoadTable {
 };
 
 /// All devices, and the names by which they can be chosen.
-std::vector<Place> all_places(std::span<const std::unique_ptr<Node>> nodes, std::vector<DeviceNames>& names) {
-  std::vector<Place> places;
+std::vector<DevicePlace> all_places(std::span<const std::unique_ptr<Node>> nodes,
+                                    std::vector<DeviceNames>& names) {
+  std::vector<DevicePlace> places;
   for (std::size_t node = 0; node < nodes.size(); ++node)
     for (const protocol::Driver& driver : nodes[node]->drivers())
       for (std::uint32_t i = 0; i < driver.devices.size(); ++i) {
@@ -144,7 +146,7 @@ std::vector<Place> all_places(std::span<const std::unique_ptr<Node>> nodes, std:
 }
 
 /// Has each node open sessions for the devices at these positions only.
-void tell_nodes(std::span<const std::unique_ptr<Node>> nodes, const std::vector<Place>& places,
+void tell_nodes(std::span<const std::unique_ptr<Node>> nodes, const std::vector<DevicePlace>& places,
                 const std::vector<std::size_t>& positions, bool exclusive, std::uint64_t reservation) {
   std::map<std::size_t, protocol::Choice> choices;
   for (const std::size_t position : positions) {
@@ -167,7 +169,7 @@ std::string unmatched_text(const std::string& entry, std::size_t devices) {
 Selection select_devices(std::span<const std::unique_ptr<Node>> nodes, const std::string& choice,
                          bool claim) {
   std::vector<DeviceNames> names;
-  const std::vector<Place> places = all_places(nodes, names);
+  const std::vector<DevicePlace> places = all_places(nodes, names);
   Selection result;
   std::optional<std::size_t> idle;
   if (choice.empty()) {

@@ -40,7 +40,8 @@ std::string daemon_path() {
 Node::Node(const std::string& name, int drain_timeout)
     : daemon_({daemon_path(), "--listen", "127.0.0.1:0", "--encryption", "all", "--resume-timeout", "1",
                "--name", name, "--devices", "0", "--config", "/dev/null", "--worker-ports", "any",
-               "--drain-timeout", std::to_string(drain_timeout)}) {
+               "--drain-timeout", std::to_string(drain_timeout)},
+              programs_.environment()) {
   std::smatch found;
   const std::regex line("listens on tcp://(\\S+)");
   std::string text;

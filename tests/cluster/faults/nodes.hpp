@@ -8,6 +8,7 @@
 
 #include "api/fixture.hpp"
 #include "cluster/faults/process.hpp"
+#include "node_programs.hpp"
 
 namespace clique::test {
 
@@ -17,7 +18,8 @@ inline constexpr std::chrono::milliseconds kLossLimit{6000};
 /// The path of cliqued: CLIQUE_DAEMON, which CTest sets.
 std::string daemon_path();
 
-/// A running cliqued that offers the first device of this host.
+/// A running cliqued that offers the first device of this host. Its sessions begin with the programs of
+/// earlier nodes (NodePrograms).
 class Node {
  public:
   /// @param drain_timeout seconds that sessions get when the daemon is told to end. The test's own sessions
@@ -37,6 +39,7 @@ class Node {
  private:
   pid_t find_worker(pid_t client) const;
 
+  NodePrograms programs_;
   Child daemon_;
   std::string address_;
 };
