@@ -204,6 +204,7 @@ class Finder {
         builtin.name.starts_with("sub_group") || builtin.name.contains("_sub_group"))
       result_.uses_groups = true;
     if (builtin.name == "prefetch") return;
+    if (const auto copy = group_copy(builtin)) return add_group_copy(call, *copy);
     const auto vector = vector_access(builtin);
     for (const llvm::Use& use : call.args()) {
       if (!use->getType()->isPointerTy()) {
@@ -275,6 +276,34 @@ class Finder {
                         numbers_.constant(vector.stride, kPointerBits));
     place.offset = numbers_.binary(Op::Add, kPointerBits, place.offset, bytes);
     add_access(place, vector.size, vector.writes, call);
+  }
+
+  /// All work-items of a work-group call the function with the same operands, and together copy what any of
+  /// them names.
+  void add_group_copy(const llvm::CallBase& call, const GroupCopy& copy) {
+    result_.uses_groups = true;
+    std::optional<Index> distance;
+    for (const unsigned operand : {kCopyDestination, kCopySource}) {
+      const bool writes = operand == kCopyDestination;
+      for (Place place : places_.places_of(call.getArgOperand(operand), &call)) {
+        if (place.kind == Place::Own) continue;
+        if (place.kind == Place::Constant) throw Obstacle("a copy of a constant by a work-group", &call);
+        if (!distance) distance = distance_in(call, copy);
+        place.offset = numbers_.binary(Op::Add, kPointerBits, place.offset, *distance);
+        add_access(place, copy.size, writes, call);
+      }
+    }
+  }
+
+  /// Bytes between an element that a work-group copies and the first one, in global memory.
+  Index distance_in(const llvm::CallBase& call, const GroupCopy& copy) {
+    Index bytes =
+        numbers_.binary(Op::Multiply, kPointerBits, numbers_.counted(call.getArgOperand(kCopyCount)),
+                        numbers_.constant(copy.size, kPointerBits));
+    if (copy.strided)
+      bytes = numbers_.binary(Op::Multiply, kPointerBits, bytes,
+                              numbers_.resized(call.getArgOperand(kCopyStride), kPointerBits, false));
+    return bytes;
   }
 
   void visit_intrinsic(const llvm::CallBase& call) {

@@ -336,6 +336,20 @@ Index Numbers::induction(const llvm::Loop& loop, Index start, Index step, unsign
   return binary(Op::Add, bits, start, binary(Op::Multiply, bits, step, counter));
 }
 
+Index Numbers::counted(const llvm::Value* count) {
+  FootprintLoop loop;
+  loop.bounded = true;
+  loop.start = constant(0, kPointerBits);
+  loop.step = constant(1, kPointerBits);
+  loop.bound = resized(count, kPointerBits, false);
+  loop.comparison = Comparison::LessUnsigned;
+  loop.next = true;
+  loop.is_signed = false;
+  const auto index = static_cast<Index>(result_.loops.size());
+  result_.loops.push_back(loop);
+  return number({Op::Counter, kPointerBits, index, 0, 0});
+}
+
 Index Numbers::number_of_loop(const llvm::Loop& loop) {
   if (const auto found = known_loops_.find(&loop); found != known_loops_.end()) return found->second;
   const FootprintLoop description = describe(loop);

@@ -48,6 +48,9 @@ class Numbers {
   Index number_of_lane(const llvm::Value* vector, unsigned lane);
   /// start + counter × step
   Index induction(const llvm::Loop& loop, Index start, Index step, unsigned bits);
+  /// A number that takes all values from 0 to one less than the value of `count`: the counter of a loop of
+  /// its own. At least 0.
+  Index counted(const llvm::Value* count);
   /// Whether a number depends on global or group ids, and on nothing that is not known.
   bool depends_on_ids(Index number) const;
 
