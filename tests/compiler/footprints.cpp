@@ -149,6 +149,46 @@ TEST(Footprints, GivenCopiesByWorkGroupsThenTheirElementsAreThoseOfALoop) {
   EXPECT_EQ(footprint.numbers[footprint.loops[1].bound].value, 7);
 }
 
+TEST(Footprints, GivenPlaceThatIsOneOfSeveralThenEachIsAnAccess) {
+  using protocol::Comparison;
+  using Op = protocol::FootprintOp;
+  const auto footprint = footprint_of(
+      "int i = get_global_id(0); a[n != 0 ? i : 3] = 1; a[i] = b[i == n ? 0 : i < 5 ? i + 1 : i + 2];");
+  EXPECT_EQ(footprint.obstacle, "");
+  std::vector<std::pair<bool, std::vector<Comparison>>> found;
+  for (const auto& access : footprint.accesses) {
+    auto& [writes, comparisons] = found.emplace_back(access.writes, std::vector<Comparison>{});
+    for (const auto condition : access.conditions)
+      comparisons.push_back(footprint.conditions[condition].comparison);
+    std::sort(comparisons.begin(), comparisons.end());
+  }
+  using Found = std::vector<std::pair<bool, std::vector<Comparison>>>;
+  EXPECT_EQ(found, (Found{{true, {Comparison::Different}},
+                          {true, {Comparison::Equal}},
+                          {false, {Comparison::Equal}},
+                          {false, {Comparison::Different, Comparison::LessSigned}},
+                          {false, {Comparison::Different, Comparison::LessEqualSigned}},
+                          {true, {}}}));
+  // Not more than eight, of which some are still one of several.
+  const auto many =
+      footprint_of("a[(n > 1 ? 1 : 2) + (n > 3 ? 4 : 8) + (n > 5 ? 16 : 32) + (n > 7 ? 64 : 128)] = 1;");
+  EXPECT_EQ(many.accesses.size(), 8U);
+  EXPECT_EQ(std::count_if(many.numbers.begin(), many.numbers.end(),
+                          [](const auto& number) { return number.op == Op::Either; }),
+            4);
+}
+
+TEST(Footprints, GivenChoiceInALoopThenItsIterationDecides) {
+  // Each element is written by the work-item whose id it has, or not at all.
+  const auto footprint = footprint_of(
+      "int i = get_global_id(0); for (int j = 0; j < n; ++j) { int at; if (j < 3) at = i; else at = i + j; "
+      "a[at] = j; }");
+  EXPECT_EQ(footprint.obstacle, "");
+  ASSERT_EQ(footprint.accesses.size(), 2U);
+  // Of the loop and of the choice.
+  for (const auto& access : footprint.accesses) EXPECT_EQ(access.conditions.size(), 2U);
+}
+
 TEST(Footprints, GivenPointerToOneOfSeveralBuffersThenItAccessesAll) {
   const auto footprint = footprint_of("__global int* p = n > 0 ? a : b + 1; p[get_global_id(0)] = 1;");
   EXPECT_EQ(footprint.obstacle, "");
