@@ -49,8 +49,7 @@ TEST(Footprints, GivenWhatDependsOnOrderThenItIsAnObstacle) {
       {"printf(\"%d\", n);", "printf"},
       {"__global int* p[2]; p[0] = a; p[1] = b; *p[n] = 1;", "a pointer that is loaded from memory"},
       {"*(__global int*)(ulong)n = 1;", "a pointer whose origin is not analysed"},
-      {"event_t e = async_work_group_copy(l, a, 4, 0); wait_group_events(1, &e);",
-       "a call of async_work_group_copy with global memory"},
+      {"void other(__global int*); other(a);", "a call of other with global memory"},
   };
   for (const auto& [body, obstacle] : kernels) {
     const auto footprint = footprint_of(body, ", __local int* l");
@@ -124,6 +123,70 @@ TEST(Footprints, GivenVectorFunctionsThenTheirElementsCount) {
   std::vector<std::uint64_t> sizes;
   for (const auto& access : footprint.accesses) sizes.push_back(access.size);
   EXPECT_EQ(sizes, (std::vector<std::uint64_t>{16, 12, 2, 6}));
+}
+
+TEST(Footprints, GivenCopiesByWorkGroupsThenTheirElementsAreThoseOfALoop) {
+  const auto footprint = footprint_of(
+      "event_t e = async_work_group_copy(l, b + get_group_id(0) * n, n, 0);\n"
+      "e = async_work_group_copy((__global int3*)a, (__local int3*)l, 7, e);\n"
+      "e = async_work_group_strided_copy((__global half*)a, (__local half*)l, 2, n, e);\n"
+      "e = async_work_group_strided_copy((__local double8*)l, (__global double8*)b, b[0], 3, e);\n"
+      "wait_group_events(1, &e);",
+      ", __local int* l");
+  EXPECT_EQ(footprint.obstacle, "");
+  EXPECT_TRUE(footprint.uses_groups);
+  std::vector<std::int64_t> sizes;
+  for (const auto& access : footprint.accesses)
+    sizes.push_back(static_cast<std::int64_t>(access.size) * (access.writes ? 1 : -1));
+  EXPECT_EQ(sizes, (std::vector<std::int64_t>{-4, 16, 2, -4, -64}));
+  ASSERT_EQ(footprint.loops.size(), 4U);
+  for (const auto& loop : footprint.loops) {
+    EXPECT_TRUE(loop.bounded && loop.next && !loop.is_signed);
+    EXPECT_EQ(loop.comparison, protocol::Comparison::LessUnsigned);
+    EXPECT_EQ(footprint.numbers[loop.start].value, 0);
+    EXPECT_EQ(footprint.numbers[loop.step].value, 1);
+  }
+  EXPECT_EQ(footprint.numbers[footprint.loops[1].bound].value, 7);
+}
+
+TEST(Footprints, GivenPlaceThatIsOneOfSeveralThenEachIsAnAccess) {
+  using protocol::Comparison;
+  using Op = protocol::FootprintOp;
+  const auto footprint = footprint_of(
+      "int i = get_global_id(0); a[n != 0 ? i : 3] = 1; a[i] = b[i == n ? 0 : i < 5 ? i + 1 : i + 2];");
+  EXPECT_EQ(footprint.obstacle, "");
+  std::vector<std::pair<bool, std::vector<Comparison>>> found;
+  for (const auto& access : footprint.accesses) {
+    auto& [writes, comparisons] = found.emplace_back(access.writes, std::vector<Comparison>{});
+    for (const auto condition : access.conditions)
+      comparisons.push_back(footprint.conditions[condition].comparison);
+    std::sort(comparisons.begin(), comparisons.end());
+  }
+  using Found = std::vector<std::pair<bool, std::vector<Comparison>>>;
+  EXPECT_EQ(found, (Found{{true, {Comparison::Different}},
+                          {true, {Comparison::Equal}},
+                          {false, {Comparison::Equal}},
+                          {false, {Comparison::Different, Comparison::LessSigned}},
+                          {false, {Comparison::Different, Comparison::LessEqualSigned}},
+                          {true, {}}}));
+  // Not more than eight, of which some are still one of several.
+  const auto many =
+      footprint_of("a[(n > 1 ? 1 : 2) + (n > 3 ? 4 : 8) + (n > 5 ? 16 : 32) + (n > 7 ? 64 : 128)] = 1;");
+  EXPECT_EQ(many.accesses.size(), 8U);
+  EXPECT_EQ(std::count_if(many.numbers.begin(), many.numbers.end(),
+                          [](const auto& number) { return number.op == Op::Either; }),
+            4);
+}
+
+TEST(Footprints, GivenChoiceInALoopThenItsIterationDecides) {
+  // Each element is written by the work-item whose id it has, or not at all.
+  const auto footprint = footprint_of(
+      "int i = get_global_id(0); for (int j = 0; j < n; ++j) { int at; if (j < 3) at = i; else at = i + j; "
+      "a[at] = j; }");
+  EXPECT_EQ(footprint.obstacle, "");
+  ASSERT_EQ(footprint.accesses.size(), 2U);
+  // Of the loop and of the choice.
+  for (const auto& access : footprint.accesses) EXPECT_EQ(access.conditions.size(), 2U);
 }
 
 TEST(Footprints, GivenPointerToOneOfSeveralBuffersThenItAccessesAll) {

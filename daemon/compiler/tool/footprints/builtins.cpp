@@ -10,8 +10,8 @@ namespace {
 using protocol::AtomicChange;
 using Op = protocol::FootprintOp;
 
-/// The mangled type that a function's first parameter, a pointer, points to, without qualifiers:
-/// "PU3AS1VU7_Atomici". Empty: the parameter is no pointer.
+/// The mangled type that a function's first parameter, a pointer, points to, without qualifiers, and what
+/// follows it: "PU3AS1VU7_Atomici". Empty: the parameter is no pointer.
 llvm::StringRef pointee_of(llvm::StringRef parameters) {
   if (!parameters.consume_front("P")) return {};
   for (unsigned length = 0; !parameters.empty();) {
@@ -20,7 +20,7 @@ llvm::StringRef pointee_of(llvm::StringRef parameters) {
     if (parameters.consumeInteger(10, length) || length > parameters.size()) return {};
     parameters = parameters.drop_front(length);
   }
-  return parameters.take_front(1);
+  return parameters;
 }
 
 }  // namespace
@@ -74,12 +74,29 @@ std::optional<VectorAccess> vector_access(const Builtin& builtin) {
   return access;
 }
 
+std::optional<GroupCopy> group_copy(const Builtin& builtin) {
+  GroupCopy copy;
+  if (builtin.name == "async_work_group_strided_copy") {
+    copy.strided = true;
+  } else if (builtin.name != "async_work_group_copy") {
+    return std::nullopt;
+  }
+  llvm::StringRef type = pointee_of(builtin.parameters);
+  unsigned lanes = 1;
+  if (type.consume_front("Dv") && (type.consumeInteger(10, lanes) || !type.consume_front("_")))
+    return std::nullopt;
+  // An element of three numbers takes as much memory as one of four.
+  copy.size = size_of_scalar(type.take_front(type.starts_with("Dh") ? 2 : 1)) * (lanes == 3 ? 4 : lanes);
+  if (copy.size == 0) return std::nullopt;
+  return copy;
+}
+
 AtomicChange change_of(const Builtin& builtin) {
   llvm::StringRef name = builtin.name;
   name.consume_back("_explicit");
   if (!name.consume_front("atomic_fetch_") && !name.consume_front("atomic_") && !name.consume_front("atom_"))
     return AtomicChange::None;
-  const llvm::StringRef type = pointee_of(builtin.parameters);
+  const llvm::StringRef type = pointee_of(builtin.parameters).take_front(1);
   const bool is_signed = type == "i" || type == "l";
   if (!is_signed && type != "j" && type != "m") return AtomicChange::None;
   return llvm::StringSwitch<AtomicChange>(name)

@@ -34,6 +34,20 @@ struct VectorAccess {
 /// @returns nothing if the function is none of these
 std::optional<VectorAccess> vector_access(const Builtin& builtin);
 
+/// What the asynchronous copies of a work-group access: as many elements of `size` bytes as an operand says.
+struct GroupCopy {
+  unsigned size = 0;
+  bool strided = false;  ///< whether the operand after the number of elements is a distance in elements
+};
+/// Operands of these functions.
+inline constexpr unsigned kCopyDestination = 0;
+inline constexpr unsigned kCopySource = 1;
+inline constexpr unsigned kCopyCount = 2;
+inline constexpr unsigned kCopyStride = 3;
+
+/// @returns nothing if the function is none of these, or one whose elements are not known
+std::optional<GroupCopy> group_copy(const Builtin& builtin);
+
 /// How an atomic function changes an integer; AtomicChange::None: the function is no such one.
 protocol::AtomicChange change_of(const Builtin& builtin);
 

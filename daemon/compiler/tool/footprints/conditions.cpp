@@ -21,11 +21,29 @@ std::vector<Index> ConditionFinder::conditions_at(const llvm::BasicBlock& block)
       if (dominators_.dominates(llvm::BasicBlockEdge(before, branch->getSuccessor(side)), &block))
         add_conditions(branch->getCondition(), side == 0, conditions);
   }
+  tidy(conditions);
+  conditions_of_[&block] = conditions;
+  return conditions;
+}
+
+std::vector<Index> ConditionFinder::conditions_of(const Chosen& chosen) {
+  std::vector<Index> conditions;
+  if (chosen.from != nullptr) {
+    conditions = conditions_at(*chosen.from);
+    const auto* branch = llvm::dyn_cast<llvm::BranchInst>(chosen.from->getTerminator());
+    if (branch != nullptr && branch->isConditional() && branch->getSuccessor(0) != branch->getSuccessor(1))
+      add_conditions(branch->getCondition(), branch->getSuccessor(0) == chosen.to, conditions);
+  }
+  if (chosen.truth != nullptr && chosen.truth->getType()->isIntegerTy(1))
+    add_conditions(chosen.truth, chosen.holds, conditions);
+  tidy(conditions);
+  return conditions;
+}
+
+void ConditionFinder::tidy(std::vector<Index>& conditions) {
   llvm::sort(conditions);
   conditions.erase(std::unique(conditions.begin(), conditions.end()), conditions.end());
   conditions.resize(std::min(conditions.size(), protocol::kMostFootprintConditions));
-  conditions_of_[&block] = conditions;
-  return conditions;
 }
 
 void ConditionFinder::add_conditions(const llvm::Value* value, bool holds, std::vector<Index>& conditions) {

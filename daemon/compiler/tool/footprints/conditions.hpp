@@ -23,8 +23,12 @@ class ConditionFinder {
   /// The conditions that hold whenever the block runs: those of the branches that lead to it, as places in
   /// Footprint::conditions.
   std::vector<Index> conditions_at(const llvm::BasicBlock& block);
+  /// The conditions that hold whenever that number is chosen.
+  std::vector<Index> conditions_of(const Chosen& chosen);
 
  private:
+  /// The same, without repetitions, and not more than an access may have.
+  static void tidy(std::vector<Index>& conditions);
   /// Adds the conditions under which a truth value is `holds`.
   void add_conditions(const llvm::Value* value, bool holds, std::vector<Index>& conditions);
 

@@ -10,11 +10,14 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "daemon/compiler/tool/common/analyses.hpp"
 #include "daemon/compiler/tool/common/is_kernel.hpp"
@@ -153,7 +156,45 @@ class Finder {
            call);
   }
 
-  void record(FootprintAccess access, const llvm::Instruction& where) {
+  /// Adds the access, as several if its place is one of several: either of two numbers stands for all between
+  /// them, and says nothing of when it is which. Large kernels do without.
+  void record(const FootprintAccess& access, const llvm::Instruction& where) {
+    constexpr std::size_t kMostWays = 8;
+    constexpr std::size_t kMostAccesses = protocol::kMostFootprintAccesses / 4;
+    constexpr std::size_t kMostNumbers = protocol::kMostFootprintNumbers / 4;
+    std::vector<FootprintAccess> open{access};
+    for (std::size_t ways = 1; !open.empty();) {
+      FootprintAccess each = std::move(open.back());
+      open.pop_back();
+      std::optional<Index> choice;
+      if (ways < kMostWays && result_.accesses.size() < kMostAccesses &&
+          result_.numbers.size() < kMostNumbers)
+        choice = each.coordinates.empty() ? numbers_.choice_in({each.offset})
+                                          : numbers_.choice_in(each.coordinates);
+      if (!choice) {
+        record_one(std::move(each), where);
+        continue;
+      }
+      ++ways;
+      for (const bool second : {true, false}) open.push_back(with_choice(each, *choice, second));
+    }
+  }
+
+  /// The access if that number of a choice is chosen.
+  FootprintAccess with_choice(FootprintAccess access, Index choice, bool second) {
+    if (access.coordinates.empty()) access.offset = numbers_.with_choice(access.offset, choice, second);
+    for (Index& coordinate : access.coordinates)
+      coordinate = numbers_.with_choice(coordinate, choice, second);
+    const std::vector<Index> more = conditions_.conditions_of(numbers_.chosen(choice, second));
+    std::vector<Index> all;
+    std::set_union(access.conditions.begin(), access.conditions.end(), more.begin(), more.end(),
+                   std::back_inserter(all));
+    all.resize(std::min(all.size(), protocol::kMostFootprintConditions));
+    access.conditions = std::move(all);
+    return access;
+  }
+
+  void record_one(FootprintAccess access, const llvm::Instruction& where) {
     const auto key = std::tuple(access.argument, access.writes, access.size, access.offset, access.conditions,
                                 access.coordinates, access.change);
     if (!known_accesses_.insert(key).second) return;
@@ -204,6 +245,7 @@ class Finder {
         builtin.name.starts_with("sub_group") || builtin.name.contains("_sub_group"))
       result_.uses_groups = true;
     if (builtin.name == "prefetch") return;
+    if (const auto copy = group_copy(builtin)) return add_group_copy(call, *copy);
     const auto vector = vector_access(builtin);
     for (const llvm::Use& use : call.args()) {
       if (!use->getType()->isPointerTy()) {
@@ -275,6 +317,34 @@ class Finder {
                         numbers_.constant(vector.stride, kPointerBits));
     place.offset = numbers_.binary(Op::Add, kPointerBits, place.offset, bytes);
     add_access(place, vector.size, vector.writes, call);
+  }
+
+  /// All work-items of a work-group call the function with the same operands, and together copy what any of
+  /// them names.
+  void add_group_copy(const llvm::CallBase& call, const GroupCopy& copy) {
+    result_.uses_groups = true;
+    std::optional<Index> distance;
+    for (const unsigned operand : {kCopyDestination, kCopySource}) {
+      const bool writes = operand == kCopyDestination;
+      for (Place place : places_.places_of(call.getArgOperand(operand), &call)) {
+        if (place.kind == Place::Own) continue;
+        if (place.kind == Place::Constant) throw Obstacle("a copy of a constant by a work-group", &call);
+        if (!distance) distance = distance_in(call, copy);
+        place.offset = numbers_.binary(Op::Add, kPointerBits, place.offset, *distance);
+        add_access(place, copy.size, writes, call);
+      }
+    }
+  }
+
+  /// Bytes between an element that a work-group copies and the first one, in global memory.
+  Index distance_in(const llvm::CallBase& call, const GroupCopy& copy) {
+    Index bytes =
+        numbers_.binary(Op::Multiply, kPointerBits, numbers_.counted(call.getArgOperand(kCopyCount)),
+                        numbers_.constant(copy.size, kPointerBits));
+    if (copy.strided)
+      bytes = numbers_.binary(Op::Multiply, kPointerBits, bytes,
+                              numbers_.resized(call.getArgOperand(kCopyStride), kPointerBits, false));
+    return bytes;
   }
 
   void visit_intrinsic(const llvm::CallBase& call) {

@@ -67,19 +67,62 @@ Index Numbers::resized(const llvm::Value* value, unsigned bits, bool is_signed) 
   return unary(own > bits ? Op::Truncate : is_signed ? Op::SignExtend : Op::ZeroExtend, bits, index);
 }
 
-bool Numbers::depends_on_ids(Index number) const {
-  bool ids = false;
+Index Numbers::either(unsigned bits, Index a, Index b, std::array<Chosen, 2> ways) {
+  const Index index = binary(Op::Either, bits, a, b);
+  choices_[index] = ways;
+  return index;
+}
+
+std::vector<bool> Numbers::used_by(const std::vector<Index>& numbers) const {
+  std::vector<bool> used(numbers.empty() ? 0 : *llvm::max_element(numbers) + std::size_t{1});
+  for (const Index number : numbers) used[number] = true;
   // Operands precede what is computed from them.
-  std::vector<bool> wanted(number + std::size_t{1});
-  wanted[number] = true;
-  for (std::size_t i = wanted.size(); i-- > 0;) {
-    if (!wanted[i]) continue;
+  for (std::size_t i = used.size(); i-- > 0;) {
     const FootprintNumber& each = result_.numbers[i];
-    if (each.op == Op::Unknown) return false;
-    ids |= each.op == Op::GlobalId || each.op == Op::GroupId;
-    if (each.op < Op::Add) continue;
     // Operations with one operand have 0 as the other one, which at worst is looked at in vain.
-    wanted[each.a] = wanted[each.b] = true;
+    if (used[i] && each.op >= Op::Add) used[each.a] = used[each.b] = true;
+  }
+  return used;
+}
+
+std::optional<Index> Numbers::choice_in(const std::vector<Index>& numbers) const {
+  const std::vector<bool> used = used_by(numbers);
+  for (std::size_t i = used.size(); i-- > 0;)
+    if (used[i] && result_.numbers[i].op == Op::Either) return static_cast<Index>(i);
+  return std::nullopt;
+}
+
+Chosen Numbers::chosen(Index choice, bool second) const {
+  const auto found = choices_.find(choice);
+  return found == choices_.end() ? Chosen{} : found->second[second ? 1 : 0];
+}
+
+Index Numbers::with_choice(Index number, Index choice, bool second) {
+  if (number < choice) return number;
+  const std::vector<bool> used = used_by({number});
+  // What the numbers from `choice` on become.
+  std::vector<Index> become;
+  const auto now = [&](Index index) { return index < choice ? index : become[index - choice]; };
+  for (Index i = choice; i <= number; ++i) {
+    const FootprintNumber each = result_.numbers[i];
+    if (i == choice) {
+      become.push_back(second ? each.b : each.a);
+    } else if (!used[i] || each.op < Op::Add || (now(each.a) == each.a && now(each.b) == each.b)) {
+      become.push_back(i);
+    } else {
+      become.push_back(this->number({each.op, each.bits, now(each.a), now(each.b), each.value}));
+    }
+  }
+  return become.back();
+}
+
+bool Numbers::depends_on_ids(Index number) const {
+  const std::vector<bool> used = used_by({number});
+  bool ids = false;
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    const Op op = result_.numbers[i].op;
+    if (used[i] && op == Op::Unknown) return false;
+    ids |= used[i] && (op == Op::GlobalId || op == Op::GroupId);
   }
   return ids;
 }
@@ -152,7 +195,9 @@ Index Numbers::find_number(const llvm::Value* value) {
   }
   if (const auto* freeze = llvm::dyn_cast<llvm::FreezeInst>(value)) return number_of(freeze->getOperand(0));
   if (const auto* choice = llvm::dyn_cast<llvm::SelectInst>(value))
-    return binary(Op::Either, bits, number_of(choice->getTrueValue()), number_of(choice->getFalseValue()));
+    return either(bits, number_of(choice->getTrueValue()), number_of(choice->getFalseValue()),
+                  {Chosen{.truth = choice->getCondition(), .holds = true},
+                   Chosen{.truth = choice->getCondition(), .holds = false}});
   if (const auto* phi = llvm::dyn_cast<llvm::PHINode>(value)) return number_of_phi(*phi, bits);
   if (const auto* call = llvm::dyn_cast<llvm::CallBase>(value)) return answer_of(*call, bits);
   return unknown(bits);
@@ -313,10 +358,15 @@ Index Numbers::answer_of(const llvm::CallBase& call, unsigned bits) {
 
 Index Numbers::number_of_phi(const llvm::PHINode& phi, unsigned bits) {
   if (!loops_.isLoopHeader(phi.getParent())) {
+    const auto way = [&](unsigned i) {
+      return Chosen{.from = phi.getIncomingBlock(i), .to = phi.getParent()};
+    };
     Index index = number_of(phi.getIncomingValue(0));
+    Chosen first = way(0);
     for (unsigned i = 1; i < phi.getNumIncomingValues(); ++i) {
       const Index other = number_of(phi.getIncomingValue(i));
-      if (other != index) index = binary(Op::Either, bits, index, other);
+      if (other != index) index = either(bits, index, other, {first, way(i)});
+      first = {};
     }
     return index;
   }
@@ -334,6 +384,20 @@ Index Numbers::step_of(const LoopVariable& variable, unsigned bits) {
 Index Numbers::induction(const llvm::Loop& loop, Index start, Index step, unsigned bits) {
   const Index counter = number({Op::Counter, static_cast<std::uint8_t>(bits), number_of_loop(loop), 0, 0});
   return binary(Op::Add, bits, start, binary(Op::Multiply, bits, step, counter));
+}
+
+Index Numbers::counted(const llvm::Value* count) {
+  FootprintLoop loop;
+  loop.bounded = true;
+  loop.start = constant(0, kPointerBits);
+  loop.step = constant(1, kPointerBits);
+  loop.bound = resized(count, kPointerBits, false);
+  loop.comparison = Comparison::LessUnsigned;
+  loop.next = true;
+  loop.is_signed = false;
+  const auto index = static_cast<Index>(result_.loops.size());
+  result_.loops.push_back(loop);
+  return number({Op::Counter, kPointerBits, index, 0, 0});
 }
 
 Index Numbers::number_of_loop(const llvm::Loop& loop) {

@@ -6,11 +6,13 @@
 #include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/Instructions.h>
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "daemon/compiler/tool/footprints/values.hpp"
 #include "protocol/footprint.hpp"
@@ -23,6 +25,15 @@ using Index = std::uint32_t;
 
 /// Bits of the numbers that stand for offsets.
 constexpr unsigned kPointerBits = 64;
+
+/// When one of two numbers is chosen: a branch was taken, or a truth value is `holds`. Neither: that is not
+/// known.
+struct Chosen {
+  const llvm::BasicBlock* from = nullptr;  ///< of the branch, or null
+  const llvm::BasicBlock* to = nullptr;
+  const llvm::Value* truth = nullptr;  ///< or null
+  bool holds = false;
+};
 
 /// Describes integers of one kernel as numbers of its footprint, and the loops that they are counted in.
 /// Throws Obstacle if there are too many.
@@ -48,10 +59,24 @@ class Numbers {
   Index number_of_lane(const llvm::Value* vector, unsigned lane);
   /// start + counter × step
   Index induction(const llvm::Loop& loop, Index start, Index step, unsigned bits);
+  /// A number that takes all values from 0 to one less than the value of `count`: the counter of a loop of
+  /// its own. At least 0.
+  Index counted(const llvm::Value* count);
+  /// The last choice between two numbers (Op::Either) on which some of these depend: none of them depends on
+  /// what else is computed from it and chosen. Nothing: there is none.
+  std::optional<Index> choice_in(const std::vector<Index>& numbers) const;
+  /// When the first or the second number is chosen.
+  Chosen chosen(Index choice, bool second) const;
+  /// What a number is if the first or the second one of that choice is chosen.
+  Index with_choice(Index number, Index choice, bool second);
   /// Whether a number depends on global or group ids, and on nothing that is not known.
   bool depends_on_ids(Index number) const;
 
  private:
+  /// One of two numbers. @param ways when each is chosen
+  Index either(unsigned bits, Index a, Index b, std::array<Chosen, 2> ways);
+  /// For each number up to the last one of these, whether some of these depend on it.
+  std::vector<bool> used_by(const std::vector<Index>& numbers) const;
   /// The place of a number, which is added if it is not there yet.
   Index number(const protocol::FootprintNumber& number);
   /// number_of() and number_of_lane() for a value that is asked for the first time.
@@ -86,6 +111,7 @@ class Numbers {
   std::map<std::pair<const llvm::Value*, unsigned>, Index> lanes_;
   std::map<std::tuple<Op, std::uint8_t, Index, Index, std::int64_t>, Index> known_numbers_;
   std::map<const llvm::Loop*, Index> known_loops_;
+  std::map<Index, std::array<Chosen, 2>> choices_;
 };
 
 }  // namespace clique::daemon::compiler::footprints

@@ -436,6 +436,27 @@ TEST(Divide, GivenLoopThenItsIterationsCount) {
   EXPECT_TRUE(division.parts[1].writes[1].empty());
 }
 
+TEST(Divide, GivenNumbersCountedUpToAnUnsignedOneThenTheyAreBelowIt) {
+  const auto divided = [](std::int64_t count) {
+    DescribedKernel kernel;
+    const auto group = kernel.number(Op::GroupId);
+    const auto start = kernel.constant(0);
+    const auto step = kernel.constant(1);
+    const auto bound = kernel.constant(count);
+    kernel.footprint.loops.push_back(
+        {true, start, step, bound, Comparison::LessUnsigned, false, true, false});
+    // 4 × (10 × group id + counter)
+    kernel.writes(
+        1, kernel.times(kernel.number(Op::Add, kernel.times(group, 10), kernel.number(Op::Counter)), 4));
+    return kernel.divide();
+  };
+  EXPECT_EQ(division_ranges(divided(10).parts.at(0).writes[1]), (DivisionRanges{{0, 200}}));
+  EXPECT_EQ(division_ranges(divided(1).parts.at(1).writes[1]),
+            (DivisionRanges{{200, 204}, {240, 244}, {280, 284}, {320, 324}, {360, 364}}));
+  EXPECT_TRUE(divided(11).parts.empty());
+  EXPECT_TRUE(divided(-1).parts.empty());
+}
+
 TEST(Divide, GivenIdOf32BitsThatOverflowsThenItIsNotKnown) {
   DescribedKernel kernel;
   kernel.space.offset[0] = (std::uint64_t{1} << 31U) - 30;
