@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "icd/core/commands/queue.hpp"
+#include "icd/core/division/launch_group.hpp"
 #include "icd/core/events/event.hpp"
 #include "icd/core/objects/context.hpp"
 #include "icd/core/objects/image.hpp"
@@ -178,6 +179,16 @@ std::uint64_t Coherence::missing(const Worker& worker, std::uint64_t begin, std:
   std::uint64_t bytes = 0;
   map_.visit(begin, end, [&](RangeMap<Ref<Event>>::Piece& piece) {
     if (piece.copy_of(worker.index()) == nullptr) bytes += piece.end - piece.begin;
+  });
+  return bytes;
+}
+
+std::uint64_t Coherence::elsewhere(const Worker& worker, std::uint64_t begin, std::uint64_t end) {
+  if (trivial()) return 0;
+  std::uint64_t bytes = 0;
+  map_.visit(begin, end, [&](RangeMap<Ref<Event>>::Piece& piece) {
+    if (piece.copy_of(worker.index()) == nullptr && !host_holds(piece.copies) && !piece.copies.empty())
+      bytes += piece.end - piece.begin;
   });
   return bytes;
 }
