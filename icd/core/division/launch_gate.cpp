@@ -41,17 +41,18 @@ LaunchRecord& LaunchGate::record_of(const LaunchSize& size) {
   if (added) {
     record.size = size;
     record.group = std::make_shared<LaunchGroup>();
-    record.group->add(record);
+    record.group->use(record);
   }
   return record;
 }
 
 void LaunchGate::uses(const LaunchSize& size, std::span<const Use> uses) {
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<LaunchGroup>& own = record_of(size).group;
+  LaunchRecord& record = record_of(size);
+  std::shared_ptr<LaunchGroup>& own = record.group;
   for (const Use& use : uses)
     if (*use.writers) LaunchGroup::join(own, *use.writers);
-  LaunchGroup::of(own);
+  LaunchGroup::of(own).use(record);
   for (const Use& use : uses)
     if (use.writes && *use.writers != own) *use.writers = own;
 }

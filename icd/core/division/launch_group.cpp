@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace clique::icd {
 
@@ -49,15 +50,26 @@ void LaunchGroup::join(std::shared_ptr<LaunchGroup>& one, std::shared_ptr<Launch
   kept->failures_ = std::max(kept->failures_, joined->failures_);
   for (LaunchRecord* record : joined->records_) {
     record->group = kept;
-    kept->add(*record);
+    record->listed = false;
+    kept->use(*record);
     if (record->borders) kept->share_borders(*record);
   }
   joined->records_.clear();
   kept->start_epoch();
 }
 
-void LaunchGroup::add(LaunchRecord& record) {
-  records_.push_back(&record);
+void LaunchGroup::use(LaunchRecord& record) {
+  record.last_use = ++uses_;
+  if (std::exchange(record.listed, true)) return;
+  if (records_.size() >= kMostRecords) {
+    const auto oldest =
+        std::min_element(records_.begin(), records_.end(),
+                         [](const auto* one, const auto* other) { return one->last_use < other->last_use; });
+    (*oldest)->listed = false;
+    *oldest = &record;
+  } else {
+    records_.push_back(&record);
+  }
   ++changes_;
 }
 
@@ -85,7 +97,9 @@ void LaunchGroup::set_content(LaunchRecord& record, std::vector<UsedContent> con
   ++changes_;
 }
 
-double LaunchGroup::movement() const {
+double LaunchGroup::movement() {
+  if (movement_of_ == changes_) return movement_;
+  movement_of_ = changes_;
   std::map<const void*, std::uint64_t> bytes;
   for (const LaunchRecord* record : records_) {
     if (record->divisible.members < 2) continue;
@@ -96,7 +110,8 @@ double LaunchGroup::movement() const {
   }
   double all = 0;
   for (const auto& [object, of_object] : bytes) all += static_cast<double>(of_object);
-  return each_byte() * all;
+  movement_ = each_byte() * all;
+  return movement_;
 }
 
 double LaunchGroup::burden(const LaunchRecord& record) const {

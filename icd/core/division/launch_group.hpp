@@ -35,6 +35,8 @@ class LaunchGroup;
 struct LaunchRecord {
   LaunchSize size;
   std::shared_ptr<LaunchGroup> group;  ///< see LaunchGroup::of()
+  bool listed = false;                 ///< whether the group counts its content
+  std::uint64_t last_use = 0;          ///< LaunchGroup::use() of its last launch
   Divisible divisible;
   double whole = 0;             ///< ns on the first member, without what moves before it; 0: not measured yet
   unsigned measured = 0;        ///< of how many launches that is the average
@@ -72,6 +74,7 @@ class LaunchGroup {
   static constexpr double kStillWorthwhile = 0.9;
   /// After launches that were divided in vain, whole ones take so many times longer than what that cost.
   static constexpr double kPatience = 20;
+  static constexpr std::size_t kMostRecords = 64;
   /// After the launches that see how long whole ones take now, divided ones take so many times longer than
   /// these cost.
   static constexpr double kProbing = 40;
@@ -81,7 +84,9 @@ class LaunchGroup {
   /// Makes two groups one.
   static void join(std::shared_ptr<LaunchGroup>& one, std::shared_ptr<LaunchGroup>& other);
 
-  void add(LaunchRecord& record);
+  /// The record has a launch. The group counts the content of the last kMostRecords ones, since programs may
+  /// launch kernels with ever new sizes.
+  void use(LaunchRecord& record);
   void remove(const LaunchRecord& record);
 
   bool divided() const { return divided_; }
@@ -117,7 +122,7 @@ class LaunchGroup {
  private:
   double each_byte() const { return near_ ? kEachByteNear : kEachByte; }
   /// What it takes to move the content of all kernels there and back, in ns.
-  double movement() const;
+  double movement();
   /// What moves if this launch runs whole while others are divided, in ns.
   double burden(const LaunchRecord& record) const;
   void judge();
@@ -126,6 +131,9 @@ class LaunchGroup {
 
   std::shared_ptr<LaunchGroup> joined_;  ///< the group that has this one's kernels now
   std::vector<LaunchRecord*> records_;
+  std::uint64_t uses_ = 0;
+  double movement_ = 0;            ///< of movement()
+  std::uint64_t movement_of_ = 0;  ///< changes_ at that time
   bool near_ = false;
   bool divided_ = false;
   unsigned epoch_ = 1;

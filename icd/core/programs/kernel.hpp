@@ -15,6 +15,7 @@
 #include "icd/common/object.hpp"
 #include "icd/core/commands/submission.hpp"
 #include "icd/core/commands/work.hpp"
+#include "icd/core/division/launch_gate.hpp"
 #include "icd/core/objects/access.hpp"
 #include "icd/core/objects/memory.hpp"
 #include "icd/core/objects/sampler.hpp"
@@ -38,8 +39,6 @@ class Worker;
 struct CombinedLaunches;
 struct DividedPart;
 struct Division;
-struct GateDecision;
-struct UsedContent;
 struct MergedChange;
 struct UsedBuffer;
 struct UsedValues;

@@ -324,6 +324,28 @@ TEST(LaunchGroup, GivenGateThatIsGoneThenOthersGoOn) {
   EXPECT_TRUE(would_divide(gate));
 }
 
+TEST(LaunchGroup, GivenEverNewSizesThenOnlyRecentContentCounts) {
+  LaunchGate gate;
+  std::shared_ptr<LaunchGroup> writers;
+  std::array<char, 10'000> objects{};
+  int divided = 0;
+  for (std::size_t launch = 0; launch < objects.size(); ++launch) {
+    const LaunchSize size{{64 * (launch + 1), 1, 1}, {64, 1, 1}};
+    const LaunchGate::Use use{&writers, true};
+    for (int repetition = 0; repetition < 2; ++repetition) {
+      gate.uses(size, {&use, 1});
+      const auto content = [&] { return std::vector<UsedContent>{{&objects[launch], 1'000'000, true}}; };
+      const GateDecision decision = gate.decide(size, kAmongFour, content);
+      if (decision.divided)
+        ++divided;
+      else
+        gate.measured(size, decision, 10'000'000, 10'000'000);
+    }
+  }
+  // Moving what all of them use would take 10 s, which would be too much for a long time.
+  EXPECT_GT(divided, 9000);
+}
+
 TEST(LaunchGate, GivenBordersThatTurnOutWorseThenTheBestOnesStay) {
   LaunchGate gate;
   Borders borders{0, 8, 16};
