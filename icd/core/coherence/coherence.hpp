@@ -130,7 +130,9 @@ class Coherence {
   std::vector<protocol::CommandId> before_arrival(Worker& worker, std::uint64_t begin, std::uint64_t end);
   /// Bytes of the object that are each member's own.
   std::uint64_t home_size(std::size_t members) const;
-  static void wait_for_arrivals(const RangeMap<Ref<Event>>::Copy& copy, std::vector<Ref<Event>>& waits);
+  /// Adds the transfers to `waits` that bring a piece which the worker holds.
+  void wait_for_arrivals(const Worker& worker, RangeMap<Ref<Event>>::Piece& piece,
+                         std::vector<Ref<Event>>& waits) const;
 
   Memory& object_;
   RangeMap<Ref<Event>> map_;
