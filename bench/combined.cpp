@@ -176,6 +176,48 @@ void stencil(const Machine& on, const CombinedOptions& options) {
          1e3 * seconds([&] { steps(options.steps); }), "ms");
 }
 
+/// Three kernels that use each other's content, and a clFinish after each step.
+void fields(const Machine& on, const CombinedOptions& options) {
+  const auto size = static_cast<size_t>(options.grid);
+  const auto ex = kernels::numbers<float>(size * size, -1, 1),
+             ey = kernels::numbers<float>(size * size, 0, 2),
+             hz = kernels::numbers<float>(size * size, -2, 1);
+  const cl::Buffer on_ex = on.upload(ex), on_ey = on.upload(ey), on_hz = on.upload(hz);
+  const cl::Program program = build_file(on.context(), "fields");
+  cl::Kernel change_ey(program, "fields_ey"), change_ex(program, "fields_ex"),
+      change_hz(program, "fields_hz");
+  on.set(change_ex, on_ex, on_hz, options.grid);
+  on.set(change_hz, on_ex, on_ey, on_hz, options.grid);
+  const auto steps = [&](int count) {
+    for (int step = 0; step < count; ++step) {
+      on.set(change_ey, on_ey, on_hz, options.grid, static_cast<float>(step));
+      for (const cl::Kernel& kernel : {change_ey, change_ex, change_hz})
+        on.launch(kernel, {size, size}, {32, 8});
+      on.queue().finish();
+    }
+  };
+  steps(1);
+  const auto got = on.download<float>(on_hz, size * size);
+  const auto new_ey = [&](size_t x, size_t y) {
+    const size_t i = y * size + x;
+    return y == 0 ? 0.0 : ey[i] - 0.5 * (double{hz[i]} - hz[i - size]);
+  };
+  const auto new_ex = [&](size_t x, size_t y) {
+    const size_t i = y * size + x;
+    return x == 0 ? double{ex[i]} : ex[i] - 0.5 * (double{hz[i]} - hz[i - 1]);
+  };
+  for (size_t i = 0; i < got.size(); i += 101) {
+    const size_t x = i % size, y = i / size;
+    double expected = hz[i];
+    if (x < size - 1 && y < size - 1)
+      expected -= 0.7 * (new_ex(x + 1, y) - new_ex(x, y) + new_ey(x, y + 1) - new_ey(x, y));
+    kernels::expect_near(expected, got[i], 1e-5, i);
+  }
+  steps(options.learning);
+  report(("fields, " + std::to_string(options.steps) + " steps of three kernels"),
+         1e3 * seconds([&] { steps(options.steps); }), "ms");
+}
+
 void prices(const Machine& on, const CombinedOptions& options) {
   const size_t count = options.prices;
   const auto spot = kernels::numbers<float>(count, 5, 30), strike = kernels::numbers<float>(count, 1, 100),
@@ -218,8 +260,8 @@ int main(int argc, char** argv) {
     line.option("--points", options.points, "points whose distances are counted, a multiple of 256");
     line.option("--matrix", options.matrix, "rows of the matrices, a multiple of 64");
     line.option("--picture", options.picture, "rows of the Mandelbrot set, a multiple of 16");
-    line.option("--grid", options.grid, "rows of the stencil's grid, a multiple of 32");
-    line.option("--steps", options.steps, "steps of the stencil");
+    line.option("--grid", options.grid, "rows of the grids of the stencil and the fields, a multiple of 32");
+    line.option("--steps", options.steps, "steps of the stencil and the fields");
     line.option("--prices", options.prices, "options whose prices are computed, a multiple of 256");
   };
   return run_opencl(
@@ -236,6 +278,7 @@ int main(int argc, char** argv) {
             [&] { multiply(machine, options, "sgemm, tiles", "sgemm", {size / 4, size / 4}, {16, 16}); });
         run("mandelbrot", [&] { mandelbrot(machine, options); });
         run("stencil", [&] { stencil(machine, options); });
+        run("fields", [&] { fields(machine, options); });
         run("options", [&] { prices(machine, options); });
       });
 }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "icd/core/commands/queue.hpp"
+#include "icd/core/division/launch_group.hpp"
 #include "icd/core/events/event.hpp"
 #include "icd/core/objects/context.hpp"
 #include "icd/core/objects/image.hpp"
@@ -81,12 +82,24 @@ bool Coherence::trivial() const {
   return host_data_ == nullptr && object_.context()->workers().size() == 1 && arrivals_.all_ended();
 }
 
-// The application does not know the arrivals, so a command that uses the content has to wait for them here.
-void Coherence::wait_for_arrivals(const RangeMap<Ref<Event>>::Copy& copy, std::vector<Ref<Event>>& waits) {
-  for (const Ref<Event>& ready : copy.ready)
-    if (ready && ready->is_internal() && !ready->ended() &&
-        std::find(waits.begin(), waits.end(), ready) == waits.end())
-      waits.push_back(ready);
+// The application does not know the arrivals, so a command that uses the content has to wait for them here:
+// for those that are still under way, too, if another command has written the content since. That one waits
+// for them, but an out-of-order queue, or another queue, may run this one first.
+void Coherence::wait_for_arrivals(const Worker& worker, RangeMap<Ref<Event>>::Piece& piece,
+                                  std::vector<Ref<Event>>& waits) const {
+  const auto add = [&waits](const Ref<Event>& event) {
+    if (std::find(waits.begin(), waits.end(), event) == waits.end()) waits.push_back(event);
+  };
+  bool written_since = false;
+  for (const Ref<Event>& ready : piece.copy_of(worker.index())->ready) {
+    if (!ready || ready->ended()) continue;
+    if (ready->is_internal())
+      add(ready);
+    else
+      written_since = true;
+  }
+  if (!written_since) return;
+  for (const Ref<Event>& arrival : arrivals_.under_way(worker.index(), piece.begin, piece.end)) add(arrival);
 }
 
 void Coherence::before_read(Worker& worker, std::uint64_t begin, std::uint64_t end,
@@ -96,8 +109,8 @@ void Coherence::before_read(Worker& worker, std::uint64_t begin, std::uint64_t e
   std::optional<Arrivals<Ref<Event>>::Traffic> traffic;
   map_.visit(begin, end, [&](RangeMap<Ref<Event>>::Piece& piece) {
     revert_failures(piece);
-    if (const auto* own = piece.copy_of(worker.index())) {
-      wait_for_arrivals(*own, waits);
+    if (piece.copy_of(worker.index()) != nullptr) {
+      wait_for_arrivals(worker, piece, waits);
       return;
     }
     if (!traffic) traffic = arrivals_.traffic(begin, end);
@@ -157,7 +170,7 @@ void Coherence::before_overwrite(Worker& worker, std::uint64_t begin, std::uint6
                                  std::vector<Ref<Event>>& waits) {
   if (trivial()) return;
   map_.visit(begin, end, [&](RangeMap<Ref<Event>>::Piece& piece) {
-    if (const auto* own = piece.copy_of(worker.index())) wait_for_arrivals(*own, waits);
+    if (piece.copy_of(worker.index()) != nullptr) wait_for_arrivals(worker, piece, waits);
   });
 }
 
@@ -178,6 +191,16 @@ std::uint64_t Coherence::missing(const Worker& worker, std::uint64_t begin, std:
   std::uint64_t bytes = 0;
   map_.visit(begin, end, [&](RangeMap<Ref<Event>>::Piece& piece) {
     if (piece.copy_of(worker.index()) == nullptr) bytes += piece.end - piece.begin;
+  });
+  return bytes;
+}
+
+std::uint64_t Coherence::elsewhere(const Worker& worker, std::uint64_t begin, std::uint64_t end) {
+  if (trivial()) return 0;
+  std::uint64_t bytes = 0;
+  map_.visit(begin, end, [&](RangeMap<Ref<Event>>::Piece& piece) {
+    if (piece.copy_of(worker.index()) == nullptr && !host_holds(piece.copies) && !piece.copies.empty())
+      bytes += piece.end - piece.begin;
   });
   return bytes;
 }

@@ -16,6 +16,7 @@
 namespace clique::icd {
 
 class Event;
+class LaunchGroup;
 class Memory;
 class Worker;
 struct Need;
@@ -64,12 +65,17 @@ class Coherence {
   std::vector<Part> parts(Worker& worker, std::uint64_t begin, std::uint64_t end);
   /// How many bytes of the content in [begin, end) the worker does not hold.
   std::uint64_t missing(const Worker& worker, std::uint64_t begin, std::uint64_t end);
+  /// How many of these other workers hold.
+  std::uint64_t elsewhere(const Worker& worker, std::uint64_t begin, std::uint64_t end);
   /// Notes that a command with the event `event` writes [begin, end) on the worker. `event` may be empty if
   /// the context has only one worker.
   /// @param may_fail whether the command may turn out never to run, so that the previous content has to be
   /// found again.
   void written(Worker& worker, std::uint64_t begin, std::uint64_t end, const Ref<Event>& event,
                bool may_fail);
+
+  /// The kernels of a combined device that have written the object; null: none has. LaunchGate guards it.
+  std::shared_ptr<LaunchGroup>& writers() { return writers_; }
 
   // Of sparse objects, of which workers have memory for what they use.
 
@@ -124,7 +130,9 @@ class Coherence {
   std::vector<protocol::CommandId> before_arrival(Worker& worker, std::uint64_t begin, std::uint64_t end);
   /// Bytes of the object that are each member's own.
   std::uint64_t home_size(std::size_t members) const;
-  static void wait_for_arrivals(const RangeMap<Ref<Event>>::Copy& copy, std::vector<Ref<Event>>& waits);
+  /// Adds the transfers to `waits` that bring a piece which the worker holds.
+  void wait_for_arrivals(const Worker& worker, RangeMap<Ref<Event>>::Piece& piece,
+                         std::vector<Ref<Event>>& waits) const;
 
   Memory& object_;
   RangeMap<Ref<Event>> map_;
@@ -132,6 +140,7 @@ class Coherence {
   const std::byte* host_data_ = nullptr;
   std::shared_ptr<const void> host_owner_;
   BackAndForth back_and_forth_;
+  std::shared_ptr<LaunchGroup> writers_;
   /// The last part of a launch in each queue that has used the object, as long as it has not ended.
   std::vector<Ref<Event>> parts_;
   std::map<Holder, RangeSet> occupied_;  ///< of a sparse object

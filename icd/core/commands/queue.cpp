@@ -8,6 +8,7 @@
 #include "icd/core/coherence/coherence.hpp"
 #include "icd/core/commands/sparse_transfers.hpp"
 #include "icd/core/commands/work.hpp"
+#include "icd/core/division/launch_gate.hpp"
 #include "icd/core/objects/early_writes.hpp"
 #include "icd/core/objects/memory.hpp"
 #include "icd/core/tracing/note.hpp"
@@ -231,6 +232,10 @@ std::vector<Ref<Event>> Queue::bring_content(const Submission& submission, Prepa
     if (access.mode == Access::Overwrite) {
       coherence.before_overwrite(here, begin, begin + access.size, transfers);
     } else {
+      // What moves for launches is a part of their time.
+      if (device_->is_combined() && need.kernel == nullptr)
+        if (const std::uint64_t bytes = coherence.elsewhere(here, begin, begin + access.size); bytes != 0)
+          LaunchGate::charge(coherence.writers(), bytes);
       coherence.before_read(here, begin, begin + access.size, transfers, need);
     }
     if (submission.is_followed_part && access.mode != Access::Read)
@@ -380,21 +385,35 @@ template Ref<Event> Queue::enqueue(Work<protocol::CopyImageToBuffer>, std::span<
 template Ref<Event> Queue::enqueue(Work<protocol::CopyBufferToImage>, std::span<const Ref<Event>>, EventUse);
 template Ref<Event> Queue::enqueue(Work<protocol::FillImage>, std::span<const Ref<Event>>, EventUse);
 
+Ref<Event> Queue::submit_between(Submission submission,
+                                 FunctionRef<void(protocol::Batch&, protocol::Command&)> post) {
+  if (!device_->is_combined() || !submission.command.waits.empty())
+    return submit(std::move(submission), post);
+  const auto together = keep_together();
+  const bool after_launch = last_launch_ != 0 && last_launch_ == commands_;
+  Ref<Event> event = submit(std::move(submission), post);
+  if (after_launch) last_launch_ = commands_;
+  return event;
+}
+
 Ref<Event> Queue::marker(std::span<const Ref<Event>> waits, EventUse event) {
-  return submit_marker({.command = {CL_COMMAND_MARKER, waits},
-                        .event = event,
-                        .place = {.after_all = waits.empty()},
-                        .keep_ended_waits = true});
+  return submit_between({.command = {CL_COMMAND_MARKER, waits},
+                         .event = event,
+                         .place = {.after_all = waits.empty()},
+                         .keep_ended_waits = true},
+                        [](protocol::Batch& outbox, protocol::Command& header) {
+                          outbox.add(protocol::Marker{std::move(header)});
+                        });
 }
 
 Ref<Event> Queue::barrier(std::span<const Ref<Event>> waits, EventUse event) {
-  return submit({.command = {CL_COMMAND_BARRIER, waits},
-                 .event = event,
-                 .place = {.after_all = waits.empty(), .before_all = true},
-                 .keep_ended_waits = true},
-                [](protocol::Batch& outbox, protocol::Command& header) {
-                  outbox.add(protocol::Barrier{std::move(header)});
-                });
+  return submit_between({.command = {CL_COMMAND_BARRIER, waits},
+                         .event = event,
+                         .place = {.after_all = waits.empty(), .before_all = true},
+                         .keep_ended_waits = true},
+                        [](protocol::Batch& outbox, protocol::Command& header) {
+                          outbox.add(protocol::Barrier{std::move(header)});
+                        });
 }
 
 Ref<Event> Queue::nothing(const CommandInfo& command, EventUse event, std::span<const Access> accesses) {

@@ -117,10 +117,10 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   Queue& member_queue(std::size_t member);
   /// Of a combined device: as long as the result exists, no other thread can enqueue commands.
   std::unique_lock<std::recursive_mutex> keep_together() { return std::unique_lock(together_); }
-  /// Of a combined device: whether the queue is in order and its last command was a launch whose parts are
-  /// all in queues of members, as those of the next launch will be. Then each of these need not wait for more
-  /// than the part before it in its own queue, and for the content that it uses. The caller holds
-  /// keep_together().
+  /// Of a combined device: whether the queue is in order and its last command, besides markers and barriers
+  /// without a wait list, was a launch whose parts are all in queues of members, as those of the next launch
+  /// will be. Then each of these need not wait for more than the part before it in its own queue, and for the
+  /// content that it uses. The caller holds keep_together().
   /// @param waits the wait list of the next launch
   bool follows_launch(std::span<const Ref<Event>> waits) const;
   /// join() has enqueued the end of such a launch. The caller holds keep_together().
@@ -152,6 +152,11 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
 
  private:
   void abandoned() override { flush(); }
+
+  /// Enqueues a command that only orders others. In an in-order queue these are ordered anyway, so that
+  /// without a wait list it changes nothing for the launches of a combined device before and after it.
+  Ref<Event> submit_between(Submission submission,
+                            FunctionRef<void(protocol::Batch&, protocol::Command&)> post);
 
   // The steps of prepare().
 
@@ -185,8 +190,9 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   std::vector<Ref<Queue>> members_;  ///< of members; empty until they are used
   std::recursive_mutex together_;
   // Of combined devices, guarded by together_:
-  std::uint64_t commands_ = 0;     ///< how many were enqueued
-  std::uint64_t last_launch_ = 0;  ///< commands_ after the last launch of note_launch(); 0: none
+  std::uint64_t commands_ = 0;  ///< how many were enqueued
+  /// commands_ after the last launch of note_launch(), and what orders nothing after it; 0: none
+  std::uint64_t last_launch_ = 0;
 };
 
 }  // namespace clique::icd

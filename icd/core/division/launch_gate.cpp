@@ -1,93 +1,141 @@
 #include "icd/core/division/launch_gate.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <bit>
 #include <utility>
 
 namespace clique::icd {
 
 namespace {
 
-/// A launch may also be slow for reasons of its own, such as content that has to come first: later ones
-/// count, too.
-constexpr double kNew = 0.25;
+/// Averages are of about so many launches.
+constexpr unsigned kAveraged = 16;
+/// Once the average is known, one of so many whole launches is measured: reports cost the node time.
+constexpr unsigned kMeasuredOnceIn = 8;
 
-/// Borders change after so many launches with the same ones. Where a part takes this much longer than the
-/// average, the first changes come after each launch.
-constexpr unsigned kLaunches = 3;
-constexpr double kVeryUneven = 1.25;
-constexpr unsigned kQuickChanges = 4;
-/// After so many changes, each further one is followed by a pause.
-constexpr unsigned kMostChanges = 8;
-constexpr unsigned kLongestPause = 1U << 20U;
-
-std::uint64_t longest_of(std::span<const std::uint64_t> times) {
-  return *std::max_element(times.begin(), times.end());
-}
-
-bool is_very_uneven(std::span<const std::uint64_t> times) {
-  const double all = std::accumulate(times.begin(), times.end(), 0.0);
-  return static_cast<double>(longest_of(times)) * static_cast<double>(times.size()) > kVeryUneven * all;
+/// Notes how long a whole launch took.
+void note_whole(LaunchRecord& record, std::uint64_t time) {
+  const auto now = static_cast<double>(std::max<std::uint64_t>(time, 1));
+  // The first launches may be slow for reasons of their own, such as a kernel that is compiled meanwhile.
+  if (record.measured == 0 || now < record.whole / 2) {
+    record.whole = now;
+    record.measured = 1;
+    return;
+  }
+  record.measured = std::min(record.measured + 1, kAveraged);
+  record.whole += (now - record.whole) / record.measured;
 }
 
 }  // namespace
 
-void LaunchGate::note(double& known, std::uint64_t time) {
-  const auto now = static_cast<double>(time == 0 ? 1 : time);
-  known = known == 0 ? now : known + kNew * (now - known);
+std::mutex LaunchGate::mutex_;
+
+LaunchGate::~LaunchGate() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [size, record] : records_) LaunchGroup::of(record.group).remove(record);
 }
 
-void LaunchGate::measured(const Size& size, std::uint64_t time) {
-  const std::lock_guard lock(mutex_);
-  note(times_[size].whole, time);
+LaunchRecord& LaunchGate::record_of(const LaunchSize& size) {
+  const auto [found, added] = records_.try_emplace(size);
+  LaunchRecord& record = found->second;
+  if (added) {
+    record.size = size;
+    record.group = std::make_shared<LaunchGroup>();
+    record.group->use(record);
+  }
+  return record;
 }
 
-void LaunchGate::measured(const Size& size, std::uint64_t time, const Borders& borders, std::uint64_t unit,
-                          std::span<const std::uint64_t> parts) {
+void LaunchGate::uses(const LaunchSize& size, std::span<const Use> uses) {
   const std::lock_guard lock(mutex_);
-  Times& times = times_[size];
+  LaunchRecord& record = record_of(size);
+  std::shared_ptr<LaunchGroup>& own = record.group;
+  for (const Use& use : uses)
+    if (*use.writers) LaunchGroup::join(own, *use.writers);
+  LaunchGroup::of(own).use(record);
+  for (const Use& use : uses)
+    if (use.writes && *use.writers != own) *use.writers = own;
+}
+
+bool LaunchGate::decide_at_once(LaunchRecord& record, const Divisible& divisible, GateDecision& decision) {
+  LaunchGroup& group = LaunchGroup::of(record.group);
+  const bool same = record.divisible.members == divisible.members;
+  record.divisible = divisible;
+  if (!record.borders && divisible.members > 1) group.share_borders(record);
+  if (record.whole != 0 && !group.divided()) {
+    record.look_again = std::has_single_bit(++record.decisions) || !same;
+    return false;
+  }
+  if (record.whole == 0 || divisible.members < 2 || record.stays_whole)
+    decision = whole(record);
+  else
+    decision = {!group.probes(), group.epoch()};
+  return true;
+}
+
+bool LaunchGate::may_divide(LaunchRecord& record) {
+  LaunchGroup& group = LaunchGroup::of(record.group);
+  if (record.assessed != group.changes()) group.assess(record);
+  group.count_wholes(record);
+  return record.divisible.members > 1 && record.saving > 0 && group.should_divide();
+}
+
+GateDecision LaunchGate::divided(LaunchRecord& record) {
+  LaunchGroup& group = LaunchGroup::of(record.group);
+  // Another thread may have been faster.
+  if (!group.divided()) group.become_divided();
+  return {true, group.epoch()};
+}
+
+GateDecision LaunchGate::whole(LaunchRecord& record) {
+  // Also those that have not ended yet: programs enqueue many at a time.
+  ++record.uncounted;
+  const LaunchGroup& group = LaunchGroup::of(record.group);
+  // Where nothing changes, few times are enough.
+  const bool wanted =
+      group.divided() || record.measured < kAveraged || record.decisions % kMeasuredOnceIn == 0;
+  return {false, group.epoch(), wanted};
+}
+
+void LaunchGate::measured(const LaunchSize& size, GateDecision decision, std::uint64_t time,
+                          std::uint64_t all) {
+  const std::lock_guard lock(mutex_);
+  LaunchRecord& record = record_of(size);
+  LaunchGroup& group = LaunchGroup::of(record.group);
+  note_whole(record, time);
+  record.assessed = 0;
+  if (group.divided() && decision.epoch == group.epoch()) group.account(record, static_cast<double>(all), {});
+}
+
+void LaunchGate::measured(const LaunchSize& size, GateDecision decision, std::uint64_t all,
+                          const Borders& borders, std::uint64_t unit, std::span<const std::uint64_t> parts) {
+  const std::lock_guard lock(mutex_);
+  LaunchRecord& record = record_of(size);
+  LaunchGroup& group = LaunchGroup::of(record.group);
   // Members compile the kernel and receive what all launches read with the first divided one, which therefore
   // tells nothing of later ones.
-  if (!std::exchange(times.tried, true)) return;
-  note(times.divided, time);
-  if (parts.empty() || (!times.borders.empty() && times.borders != borders)) return;
-  if (times.pause > 0) {
-    --times.pause;
-    return;
-  }
-  if (times.count == 0) times.least.assign(parts.begin(), parts.end());
-  if (times.least.size() != parts.size()) return;
-  for (std::size_t i = 0; i < parts.size(); ++i) times.least[i] = std::min(times.least[i], parts[i]);
-  const bool quick = times.changes < kQuickChanges && is_very_uneven(times.least);
-  if (++times.count < kLaunches && !quick) return;
-  times.count = 0;
-  Borders next = times.next(borders, unit);
-  if (next.empty() || next == borders) return;
-  times.borders = std::move(next);
-  version_.fetch_add(1, std::memory_order_release);
+  if (!std::exchange(record.tried, true)) return;
+  if (group.divided() && decision.epoch == group.epoch())
+    group.account(record, static_cast<double>(all), borders);
+  if (!record.borders) group.share_borders(record);
+  if (record.borders->measured(&record, borders, unit, parts)) group.borders_changed();
 }
 
-Borders LaunchGate::Times::next(const Borders& now, std::uint64_t unit) {
-  const auto longest = static_cast<double>(longest_of(least));
-  const bool worse = !best.empty() && best != now && longest >= best_time;
-  // If times do not grow evenly with the number of groups, other borders look better, but are not.
-  Borders result = worse ? best : balanced_borders(now, unit, least);
-  if (!worse) {
-    best = now;
-    best_time = longest;
-  }
-  if (result.empty()) return result;
-  if (++changes >= kMostChanges || worse) {
-    pause = next_pause;
-    next_pause = std::min(2 * pause, kLongestPause);
-  }
-  return result;
-}
-
-Borders LaunchGate::borders(const Size& size) const {
+void LaunchGate::charge(std::shared_ptr<LaunchGroup>& writers, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  const auto found = times_.find(size);
-  return found == times_.end() ? Borders{} : found->second.borders;
+  if (writers) LaunchGroup::of(writers).charge(bytes);
+}
+
+Borders LaunchGate::borders(const LaunchSize& size) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = records_.find(size);
+  return found == records_.end() || !found->second.borders ? Borders{} : found->second.borders->now();
+}
+
+std::uint64_t LaunchGate::version(const LaunchSize& size) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = records_.find(size);
+  return found == records_.end() || !found->second.borders ? 0 : found->second.borders->version();
 }
 
 std::shared_ptr<LaunchGate> LaunchGates::of(const void* device) {

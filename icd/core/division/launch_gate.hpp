@@ -1,7 +1,5 @@
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -10,98 +8,94 @@
 #include <utility>
 #include <vector>
 
-#include "icd/core/division/balance.hpp"
+#include "icd/core/division/launch_group.hpp"
 
 namespace clique::icd {
 
+/// Whether a launch is divided.
+struct GateDecision {
+  bool divided = false;
+  /// The group's, for LaunchGate::measured(). 0: the gate was not asked.
+  unsigned epoch = 0;
+  /// Whether the gate wants to know how long it takes.
+  bool measured = true;
+};
+
 /// Decides whether launches of one kernel on one combined device are divided, and where, from how long
-/// earlier ones of the same size took. The first ones are enqueued whole, until division would have saved the
-/// time that its first use takes to move content: should later launches have other content, no more than that
-/// is lost. Any thread.
+/// earlier ones took, of this kernel and of those to which it passes content (LaunchGroup). The first ones
+/// are enqueued whole, until division would have saved the time that its first use takes to move content:
+/// should later launches have other content, no more than that is lost. Any thread.
 class LaunchGate {
  public:
-  /// Launches of one size: global and local sizes.
-  using Size = std::pair<std::array<std::size_t, 3>, std::array<std::size_t, 3>>;
+  /// A memory object that a launch uses.
+  struct Use {
+    /// The group of the kernels that have written it; null: none has. Guarded by the gate.
+    std::shared_ptr<LaunchGroup>* writers;
+    bool writes;
+  };
 
-  /// What messages between the client and the members of a divided launch take, in ns, as long as none has
-  /// been measured.
-  static constexpr double kFixed = 200'000;
-  /// The same for moving bytes, in ns each: among members on the client's host, and others, for which this is
-  /// pessimistic on fast networks.
-  static constexpr double kEachByteNear = 0.1;
-  static constexpr double kEachByte = 1;
-  /// A divided launch has to take at most this share of the time of one that is not.
-  static constexpr double kWorthwhile = 0.8;
+  LaunchGate() = default;
+  ~LaunchGate();
+  LaunchGate(const LaunchGate&) = delete;
+  LaunchGate& operator=(const LaunchGate&) = delete;
 
-  /// @param members among which it would be divided
-  /// @param near whether all of them are on the client's host
-  /// @param merged bytes that each divided launch merges (Division::merged_bytes)
-  /// @param bytes() tells how many bytes would have to be moved; called if that matters
-  template <typename Bytes>
-  bool divides(const Size& size, std::size_t members, bool near, std::uint64_t merged, Bytes&& bytes) {
-    const std::lock_guard lock(mutex_);
-    Times& times = times_[size];
-    const bool divided = pays_off(times, members, near, merged, bytes);
-    // Also those that have not ended yet: programs enqueue many at a time.
-    if (!divided) ++times.wholes;
-    return divided;
+  /// Notes what a launch uses. To be called before the others.
+  void uses(const LaunchSize& size, std::span<const Use> uses);
+  /// Decides about a launch.
+  /// @param content() tells what it uses of which memory objects, as UsedContent; called if that matters,
+  /// which is rare
+  template <typename Content>
+  GateDecision decide(const LaunchSize& size, const Divisible& divisible, Content&& content) {
+    std::unique_lock lock(mutex_);
+    LaunchRecord& record = record_of(size);
+    if (GateDecision decision; decide_at_once(record, divisible, decision)) return decision;
+    // Others hold the lock of coherence when they ask for that of the gate.
+    const auto look = [&] {
+      lock.unlock();
+      std::vector<UsedContent> used = content();
+      lock.lock();
+      LaunchGroup::of(record.group).set_content(record, std::move(used));
+    };
+    if (record.look_again) look();
+    if (!may_divide(record)) return whole(record);
+    // What moves may have changed since it was counted.
+    look();
+    return may_divide(record) ? divided(record) : whole(record);
   }
 
-  /// Notes how long a launch that ran whole has taken, in ns.
-  void measured(const Size& size, std::uint64_t time);
-  /// Notes how long a divided launch and its parts have taken, in ns.
+  /// Notes how long a launch has taken that ran whole, in ns.
+  /// @param time without the movement of content before it
+  /// @param all with that
+  void measured(const LaunchSize& size, GateDecision decision, std::uint64_t time, std::uint64_t all);
+  /// Notes how long a divided launch has taken with the movement before it, and its parts, in ns.
   /// @param unit of the borders
-  void measured(const Size& size, std::uint64_t time, const Borders& borders, std::uint64_t unit,
-                std::span<const std::uint64_t> parts);
+  void measured(const LaunchSize& size, GateDecision decision, std::uint64_t all, const Borders& borders,
+                std::uint64_t unit, std::span<const std::uint64_t> parts);
+  /// Notes that a command which is no launch had content move to the first member.
+  /// @param writers of the content
+  static void charge(std::shared_ptr<LaunchGroup>& writers, std::uint64_t bytes);
 
   /// Where launches should be divided. Empty: into equal parts.
-  Borders borders(const Size& size) const;
-  /// Grows when borders() changes for some size.
-  std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
+  Borders borders(const LaunchSize& size) const;
+  /// Changes when borders() does.
+  std::uint64_t version(const LaunchSize& size) const;
 
  private:
-  /// After many changes of the borders, or one for the worse, they stay for this many launches, and for twice
-  /// as many each further time: launches may differ too much from one another, but a member may also become
-  /// slower.
-  static constexpr unsigned kFirstPause = 32;
+  LaunchRecord& record_of(const LaunchSize& size);
+  // The steps of decide().
 
-  struct Times {
-    double whole = 0;     ///< ns; 0: not measured yet
-    unsigned wholes = 0;  ///< launches that were enqueued whole
-    double divided = 0;
-    bool tried = false;  ///< whether a divided launch has ended
-    Borders borders;     ///< empty: those of equal parts
-    /// Of launches with these borders: how many there were, and the least times of their parts, since parts
-    /// may also be slow for other reasons.
-    unsigned count = 0;
-    std::vector<std::uint64_t> least;
-    unsigned changes = 0;               ///< of the borders
-    unsigned pause = 0;                 ///< for how many launches they stay
-    unsigned next_pause = kFirstPause;  ///< the one after this
-    Borders best;                       ///< those with which the longest part took the least time
-    double best_time = 0;               ///< of the longest part, in ns
+  /// Decides about a launch of a divided group, or one of which nothing has been measured.
+  /// @returns whether that was possible; otherwise LaunchRecord::look_again says whether to look at the
+  /// content
+  static bool decide_at_once(LaunchRecord& record, const Divisible& divisible, GateDecision& decision);
+  /// Whether the group should be divided, with this launch.
+  static bool may_divide(LaunchRecord& record);
+  static GateDecision divided(LaunchRecord& record);
+  static GateDecision whole(LaunchRecord& record);
 
-    /// The borders for later launches, from `least`. Empty: those of now.
-    Borders next(const Borders& now, std::uint64_t unit);
-  };
-  template <typename Bytes>
-  static bool pays_off(const Times& times, std::size_t members, bool near, std::uint64_t merged,
-                       const Bytes& bytes) {
-    if (times.whole == 0) return false;
-    const double most = kWorthwhile * times.whole;
-    if (times.divided != 0) return times.divided <= most;
-    // Without the bytes, which take time to count, and which move once if the launches have the same data.
-    const double each_byte = near ? kEachByteNear : kEachByte;
-    const double least =
-        times.whole / static_cast<double>(members) + kFixed + each_byte * static_cast<double>(merged);
-    if (least > most) return false;
-    const double lost = (times.whole - least) * static_cast<double>(times.wholes);
-    return each_byte * static_cast<double>(bytes()) <= lost;
-  }
-  void note(double& known, std::uint64_t time);
-  mutable std::mutex mutex_;
-  std::map<Size, Times> times_;
-  std::atomic<std::uint64_t> version_{0};
+  /// One for all gates, since the kernels of a group have different ones.
+  static std::mutex mutex_;
+  std::map<LaunchSize, LaunchRecord> records_;
 };
 
 /// The gates of one kernel, for each combined device. All kernel objects share them, because many programs

@@ -84,7 +84,8 @@ void Event::advance(cl_int status, const Times& times) {
 void Event::end_in_order(cl_int status, const Times& times) {
   const auto followed = order_.followed();
   if (followed.empty()) {
-    advance(order_.status_with_parts(status), times_since(enqueued_, order_.times_with_parts(times)));
+    const Times all = times_since(enqueued_, order_.times_with_parts(times));
+    advance(order_.status_with_parts(status), all);
     return;
   }
   struct Turn {

@@ -46,8 +46,9 @@ void EventOrder::set_launch_parts(const Ref<Event>& turn, std::vector<Ref<Event>
   parts_ = std::move(parts);
 }
 
-EventProgress::Times EventOrder::times_with_parts(const EventProgress::Times& times) const {
+EventProgress::Times EventOrder::times_with_parts(const EventProgress::Times& times) {
   if (!turn_) return times;
+  marker_end_ = times[3];
   EventProgress::Times result{turn_->times()[0], turn_->times()[1], 0, 0};
   for (const Ref<Event>& part : parts_) {
     const auto& own = part->times();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <mutex>
 #include <vector>
 
@@ -54,7 +55,10 @@ class EventOrder {
   /// @param turn the marker after which the parts began
   void set_launch_parts(const Ref<Event>& turn, std::vector<Ref<Event>> parts);
   /// The times that follow for a command, once all parts have ended. To be called before status_with_parts().
-  EventProgress::Times times_with_parts(const EventProgress::Times& times) const;
+  EventProgress::Times times_with_parts(const EventProgress::Times& times);
+  /// When the marker at the end of a launch that is divided ended itself, after it had heard of all parts. ns
+  /// on this host's clock; 0 if not measured. Valid once the event has ended.
+  std::uint64_t marker_end() const { return marker_end_; }
   /// The status that follows for a command that its worker reports with `status`, once all parts have ended.
   /// Releases the parts. Called once.
   cl_int status_with_parts(cl_int status);
@@ -64,6 +68,7 @@ class EventOrder {
   std::vector<Ref<Event>> gates_;
   std::vector<Ref<Event>> parts_;
   Ref<Event> turn_;  ///< of set_launch_parts()
+  std::uint64_t marker_end_ = 0;
   /// Whether follow() was called with any events, so that all other events need no lock.
   bool follows_ = false;
   mutable std::mutex mutex_;

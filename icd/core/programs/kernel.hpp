@@ -15,6 +15,7 @@
 #include "icd/common/object.hpp"
 #include "icd/core/commands/submission.hpp"
 #include "icd/core/commands/work.hpp"
+#include "icd/core/division/launch_gate.hpp"
 #include "icd/core/objects/access.hpp"
 #include "icd/core/objects/memory.hpp"
 #include "icd/core/objects/sampler.hpp"
@@ -201,7 +202,7 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
                          bool followed = false);
   // Launches on combined devices: kernel_division.cpp.
   /// Enqueues a launch, divided among the device's members if it can be and that is faster.
-  Ref<Event> launch_combined(Queue& queue, const NdRange& range, const CommandInfo& command);
+  Ref<Event> launch_combined(Queue& queue, const NdRange& range, const CommandInfo& command, EventUse event);
   CombinedLaunches& combined_launches(const Device& device);
   /// Looks for the kernel's footprint. @returns whether it is known
   /// @param waits whether to wait for the node's description of the kernel
@@ -216,9 +217,10 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   /// How the launch is divided; null: it runs whole.
   /// @param has_room whether one member has room for all buffers of the context; otherwise it is divided if
   /// that is possible, whether or not that is faster
+  /// @param decision gets that of the gate, if it is asked
   /// @param why gets the reason if it runs whole
   const Division* chosen_division(CombinedLaunches& launches, const NdRange& range, bool has_room,
-                                  std::string& why);
+                                  GateDecision& decision, std::string& why);
   /// Enqueues a launch of sparse buffers that is not divided, on the first member: with what it uses of them,
   /// as far as that is known.
   /// @param why it is not divided
@@ -247,8 +249,13 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   /// @param queue of the first member
   Ref<Event> merge_copy(Queue& queue, std::size_t argument, const MergedChange& merged,
                         const Ref<Memory>& copy, const Ref<Event>& part);
-  /// How many bytes of content the members lack for their parts, or write for others.
-  std::uint64_t bytes_to_move(const Device& combined, const Division& division) const;
+  /// What the launch uses of which memory objects, and how many bytes of that the members lack for their
+  /// parts, or write for others.
+  /// @param division null: it runs whole
+  std::vector<UsedContent> content_of(const Device& combined, const Division* division) const;
+  /// Tells the gate what memory the launch uses.
+  /// @returns whether other members hold content that the launch needs if it runs whole
+  bool note_uses(CombinedLaunches& launches, const LaunchSize& size);
   void post(protocol::Batch& outbox, const protocol::Command& header, OnWorker& there,
             protocol::ObjectId program, const NdRange& range, OnePart part);
 

@@ -109,28 +109,36 @@ constexpr std::size_t kStart = EventProgress::kStart;
 constexpr std::size_t kEnd = EventProgress::kEnd;
 
 /// Notes in the gate how long a launch takes that runs whole, once it has ended.
-void measure(const Ref<Event>& event, const std::shared_ptr<LaunchGate>& gate, const LaunchGate::Size& size) {
+/// @param turn with which its time begins, if content moves for it; null: with its own begin
+void measure(const Ref<Event>& event, const std::shared_ptr<LaunchGate>& gate, const LaunchSize& size,
+             GateDecision decision, const Ref<Event>& turn) {
   // The event's times are valid when it calls the action, which must not keep the event.
-  event->then([times = &event->times(), gate, size](cl_int status) {
-    if (status == CL_COMPLETE && (*times)[kStart] != 0 && (*times)[kEnd] > (*times)[kStart])
-      gate->measured(size, (*times)[kEnd] - (*times)[kStart]);
+  event->then([times = &event->times(), gate, size, decision, turn](cl_int status) {
+    const std::uint64_t start = (*times)[kStart];
+    if (status != CL_COMPLETE || start == 0 || (*times)[kEnd] <= start) return;
+    const std::uint64_t time = (*times)[kEnd] - start;
+    const std::uint64_t begin = turn ? turn->times()[kEnd] : 0;
+    gate->measured(size, decision, time, begin == 0 ? time : (*times)[kEnd] - std::min(begin, start));
   });
 }
 
 /// The same for a divided launch.
 /// @param turn with which its time begins: content for its parts moves from then on
-void measure(const Ref<Event>& event, const std::shared_ptr<LaunchGate>& gate, const LaunchGate::Size& size,
-             const Ref<Event>& turn, const std::vector<Ref<Event>>& parts, const Division& division) {
-  event->then([times = &event->times(), gate, size, turn, parts, borders = division.borders(),
+void measure(const Ref<Event>& event, const std::shared_ptr<LaunchGate>& gate, const LaunchSize& size,
+             GateDecision decision, const Ref<Event>& turn, const std::vector<Ref<Event>>& parts,
+             const Division& division) {
+  event->then([of = event.get(), gate, size, decision, turn, parts, borders = division.borders(),
                unit = division.unit](cl_int status) {
     const std::uint64_t begin = turn->times()[kEnd];
-    if (status != CL_COMPLETE || begin == 0 || (*times)[kEnd] <= begin) return;
+    // Both are times of the first member.
+    const std::uint64_t end = of->order().marker_end();
+    if (status != CL_COMPLETE || begin == 0 || end <= begin) return;
     std::vector<std::uint64_t> each;
     for (const Ref<Event>& part : parts) {
       const auto& of_part = part->times();
       each.push_back(of_part[kEnd] > of_part[kStart] ? of_part[kEnd] - of_part[kStart] : 0);
     }
-    gate->measured(size, (*times)[kEnd] - begin, borders, unit, each);
+    gate->measured(size, decision, end - begin, borders, unit, each);
   });
 }
 
@@ -227,7 +235,8 @@ UsedValues Kernel::used_values() const {
 const Division& Kernel::division_of(CombinedLaunches& launches, const NdRange& range) {
   const UsedValues values = used_values();
   auto& known = launches.known;
-  std::string key = key_of(values.scalars, values.buffers, range, launches.gate->version());
+  std::string key =
+      key_of(values.scalars, values.buffers, range, launches.gate->version({range.global, range.local}));
   const auto found =
       std::find_if(known.begin(), known.end(), [&](const auto& one) { return one->key == key; });
   if (found != known.end()) {
@@ -318,23 +327,55 @@ std::vector<protocol::ExpectedAccess> Kernel::expected_of(const Division& divisi
   return expected;
 }
 
-std::uint64_t Kernel::bytes_to_move(const Device& combined, const Division& division) const {
-  std::uint64_t bytes = 0;
+std::vector<UsedContent> Kernel::content_of(const Device& combined, const Division* division) const {
+  std::vector<UsedContent> content;
+  const auto add = [&](const Access& access, std::uint64_t bytes) {
+    const void* const object = &keeper_of(*access.memory);
+    auto found = std::find_if(content.begin(), content.end(),
+                              [object](const UsedContent& one) { return one.object == object; });
+    if (found == content.end()) found = content.insert(found, {object, 0, false});
+    found->bytes += bytes;
+    found->written = found->written || access.mode != Access::Read;
+  };
+  if (division == nullptr) {
+    for (const Access& access : accesses_) add(access, 0);
+    return content;
+  }
   const std::lock_guard lock(context()->coherence_mutex());
   const auto& members = combined.members();
-  for (std::size_t i = 0; i < division.parts.size(); ++i) {
-    for (const Access& access : accesses_of(division, i)) {
+  for (std::size_t i = 0; i < division->parts.size(); ++i) {
+    for (const Access& access : accesses_of(*division, i)) {
       const std::uint64_t begin = access.memory->coherence_begin() + access.begin;
-      bytes += access.memory->coherence().missing(members[i]->worker(), begin, begin + access.size);
+      std::uint64_t bytes =
+          access.memory->coherence().missing(members[i]->worker(), begin, begin + access.size);
       // Somebody reads the result, mostly.
       if (i > 0 && access.mode != Access::Read) bytes += access.size;
+      add(access, bytes);
     }
   }
-  return bytes;
+  return content;
+}
+
+bool Kernel::note_uses(CombinedLaunches& launches, const LaunchSize& size) {
+  Worker& first = launches.device->worker();
+  bool moves = false;
+  launches.uses.clear();
+  {
+    const std::lock_guard lock(context()->coherence_mutex());
+    for (const Access& access : accesses_) {
+      if (access.memory->in_place()) continue;
+      Coherence& coherence = access.memory->coherence();
+      const std::uint64_t begin = access.memory->coherence_begin() + access.begin;
+      moves = moves || coherence.elsewhere(first, begin, begin + access.size) != 0;
+      launches.uses.push_back({&coherence.writers(), access.mode != Access::Read});
+    }
+  }
+  launches.gate->uses(size, launches.uses);
+  return moves;
 }
 
 const Division* Kernel::chosen_division(CombinedLaunches& launches, const NdRange& range, bool has_room,
-                                        std::string& why) {
+                                        GateDecision& decision, std::string& why) {
   const bool must = divides_always() || !has_room;
   why = "how it accesses memory is not known";
   if (range.dimensions == 0 || uses_svm() || !know_footprint(launches, must)) return nullptr;
@@ -362,15 +403,19 @@ const Division* Kernel::chosen_division(CombinedLaunches& launches, const NdRang
     return nullptr;
   }
   const std::string parts = explains() ? text_of(division) : std::string();
-  const auto bytes = [&] { return bytes_to_move(*launches.device, division); };
   const bool near = std::all_of(members.begin(), members.end(), [](const Ref<Device>& member) {
     return member->worker().link().shares_memory();
   });
-  if (!must && !launches.gate->divides({range.global, range.local}, division.parts.size(), near,
-                                       division.merged_bytes(), bytes)) {
-    tell("can be divided into ", parts,
-         ", but runs whole as long as that is faster, or how long it takes is not known");
-    return nullptr;
+  if (!must) {
+    const auto content = [&] { return content_of(*launches.device, &division); };
+    decision = launches.gate->decide(
+        {range.global, range.local},
+        {division.parts.size(), near, division.merged_bytes(), division.dimension}, content);
+    if (!decision.divided) {
+      tell("can be divided into ", parts,
+           ", but runs whole as long as that is faster, or how long it takes is not known");
+      return nullptr;
+    }
   }
   if (std::string obstacle = obstacle_to_merging(launches, division, must); !obstacle.empty()) {
     tell("runs whole: ", obstacle);
@@ -466,22 +511,33 @@ Ref<Event> Kernel::merge_copy(Queue& queue, std::size_t argument, const MergedCh
                              EventUse::Report);
 }
 
-Ref<Event> Kernel::launch_combined(Queue& queue, const NdRange& range, const CommandInfo& command) {
+Ref<Event> Kernel::launch_combined(Queue& queue, const NdRange& range, const CommandInfo& command,
+                                   EventUse event) {
   CombinedLaunches& launches = combined_launches(*queue.device());
-  const LaunchGate::Size size{range.global, range.local};
+  const LaunchSize size{range.global, range.local};
   // A launch whose wait list has failed does not run.
   const bool doomed = std::any_of(command.waits.begin(), command.waits.end(),
                                   [](const Ref<Event>& wait) { return wait->status() < 0; });
   const bool sparse = !doomed && context()->has_sparse_memory() &&
                       std::any_of(accesses_.begin(), accesses_.end(),
                                   [](const Access& access) { return access.memory->sparse(); });
+  const bool moves = !doomed && note_uses(launches, size);
+  GateDecision decision;
   std::string why;
-  const Division* const division = doomed ? nullptr : chosen_division(launches, range, !sparse, why);
+  const Division* const division =
+      doomed ? nullptr : chosen_division(launches, range, !sparse, decision, why);
   if (division == nullptr && sparse) return launch_without_room(queue, range, launches, command, why);
   if (division == nullptr) {
+    if (!doomed && decision.epoch == 0)
+      decision = launches.gate->decide(size, {}, [&] { return content_of(*launches.device, nullptr); });
+    if (!decision.measured)
+      return post_launch(queue, range, {}, accesses_, accesses_arguments_, command, event);
+    const auto together = queue.keep_together();
+    Ref<Event> turn;
+    if (moves) turn = queue.nothing({CL_COMMAND_MARKER, command.waits}, EventUse::Report);
     Ref<Event> whole =
         post_launch(queue, range, {}, accesses_, accesses_arguments_, command, EventUse::Report);
-    if (whole) measure(whole, launches.gate, size);
+    if (whole) measure(whole, launches.gate, size, decision, turn);
     return whole;
   }
   if (sparse)
@@ -510,7 +566,7 @@ Ref<Event> Kernel::launch_combined(Queue& queue, const NdRange& range, const Com
         ends.push_back(merge_copy(queue, merged.argument, change, copies[i][k], parts[i]));
   Ref<Event> whole = queue.join(turn, std::move(ends), command.type);
   if (for_members && whole->status() >= 0) queue.note_launch();
-  measure(whole, launches.gate, size, turn, parts, *division);
+  measure(whole, launches.gate, size, decision, turn, parts, *division);
   return whole;
 }
 

@@ -257,7 +257,7 @@ Ref<Event> Kernel::launch(Queue& queue, const NdRange& range, std::span<const Re
   if (context()->has_sparse_memory() && !queue.device()->is_combined())
     require_room(*queue.device(), accesses_, "launches on one device are not divided");
   Ref<Event> launched = queue.device()->is_combined()
-                            ? launch_combined(queue, range, command)
+                            ? launch_combined(queue, range, command, event)
                             : post_launch(queue, range, {}, accesses_, accesses_arguments_, command, event);
   let_go(held);
   return launched;

@@ -110,6 +110,9 @@ class Chain {
     kernel_.setArg(2, static_cast<cl_int>(shift));
     kernel_.setArg(3, slow);
     kernel_.setArg(4, turns);
+    // Neither changes what a launch may overtake.
+    if (random_.percent(10)) queue_.enqueueBarrierWithWaitList();
+    if (random_.percent(10)) queue_.enqueueMarkerWithWaitList();
     queue_.enqueueNDRangeKernel(kernel_, cl::NullRange, cl::NDRange(kItems), cl::NDRange(kGroup));
     ++launches_;
     for (std::size_t i = 0; i < kItems; ++i) {
