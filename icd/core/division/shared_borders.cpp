@@ -17,6 +17,8 @@ constexpr unsigned kQuickChanges = 4;
 /// After so many changes, each further one is followed by a pause.
 constexpr unsigned kMostChanges = 8;
 constexpr unsigned kLongestPause = 1U << 20U;
+/// A pause is shorter by this factor if parts stay very uneven meanwhile: they do not differ by chance.
+constexpr unsigned kShorter = 4;
 
 std::uint64_t longest_of(std::span<const std::uint64_t> times) {
   return *std::max_element(times.begin(), times.end());
@@ -52,6 +54,13 @@ bool SharedBorders::is_time(const Kernel& last) const {
   return last.count >= kLaunches || (changes_ < kQuickChanges && is_very_uneven(sums()));
 }
 
+bool SharedBorders::stays_uneven(const Kernel& last) {
+  if (last.count < next_pause_ / 2 / kShorter) return false;
+  if (is_very_uneven(sums())) return true;
+  for (Kernel& one : kernels_) one.count = 0;
+  return false;
+}
+
 std::vector<std::uint64_t> SharedBorders::sums() const {
   std::vector<std::uint64_t> sums;
   for (const Kernel& one : kernels_) {
@@ -66,16 +75,14 @@ bool SharedBorders::measured(const void* who, const Borders& borders, std::uint6
                              std::span<const std::uint64_t> parts) {
   if (parts.empty() || parts.size() + 1 != borders.size()) return false;
   if (!borders_.empty() && borders_ != borders) return false;
-  if (pause_ > 0) {
-    --pause_;
-    return false;
-  }
+  if (pause_ > 0) --pause_;
   Kernel& kernel = of(who);
   if (kernel.count == 0) kernel.least.assign(parts.begin(), parts.end());
   if (kernel.least.size() != parts.size()) return false;
   for (std::size_t i = 0; i < parts.size(); ++i) kernel.least[i] = std::min(kernel.least[i], parts[i]);
   ++kernel.count;
-  if (!is_time(kernel)) return false;
+  if (pause_ > 0 ? !stays_uneven(kernel) : !is_time(kernel)) return false;
+  pause_ = 0;
   std::erase_if(kernels_, [](const Kernel& one) { return one.count == 0; });
   const std::vector<std::uint64_t> times = sums();
   Borders changed = next(borders, unit, times);

@@ -32,7 +32,7 @@ class SharedBorders {
  private:
   /// After many changes of the borders, or one for the worse, they stay for this many launches, and for twice
   /// as many each further time: launches may differ too much from one another, but a member may also become
-  /// slower.
+  /// slower. If parts stay very uneven, a quarter of these launches is enough.
   static constexpr unsigned kFirstPause = 32;
 
   /// Of launches of one kernel with these borders: how many there were, and the least times of their parts,
@@ -45,6 +45,9 @@ class SharedBorders {
   Kernel& of(const void* who);
   /// Whether enough is known of all kernels that are launched again and again.
   bool is_time(const Kernel& last) const;
+  /// In a pause: whether enough launches were very uneven to end it.
+  /// @param last the kernel of the last launch
+  bool stays_uneven(const Kernel& last);
   /// What one launch of each kernel takes on the parts.
   std::vector<std::uint64_t> sums() const;
   /// The borders for later launches. Empty: those of now.

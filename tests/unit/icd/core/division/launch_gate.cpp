@@ -420,6 +420,19 @@ TEST(LaunchGate, GivenMemberThatBecomesSlowerThenItGetsLess) {
   EXPECT_EQ(borders, (Borders{0, 12, 16}));
 }
 
+TEST(LaunchGate, GivenPartsThatStayVeryUnevenThenPausesAreShorter) {
+  LaunchGate gate;
+  Borders borders{0, 50, 100};
+  const auto launch = [&](std::uint64_t first, std::uint64_t second) {
+    gate.measured(kGateSize, {}, 1000, borders, 1, std::array<std::uint64_t, 2>{first, second});
+    if (const Borders next = gate.borders(kGateSize); !next.empty()) borders = next;
+  };
+  // The pause that begins in these 1,000 launches is 512 launches long at least, the next one 1,024.
+  for (int i = 0; i < 1000; ++i) launch(i / 3 % 2 == 0 ? 10 : 90, i / 3 % 2 == 0 ? 90 : 10);
+  for (int i = 0; i < 300; ++i) launch(1000 * (borders[1] - borders[0]), 3000 * (borders[2] - borders[1]));
+  EXPECT_NEAR(static_cast<double>(borders[1]), 75, 3);
+}
+
 TEST(LaunchGate, GivenEvenPartsThenBordersStay) {
   LaunchGate gate;
   for (int launch = 0; launch < 10; ++launch)
