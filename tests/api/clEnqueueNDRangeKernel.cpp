@@ -393,4 +393,37 @@ TEST_F(clEnqueueNDRangeKernel, GivenWaitListAndCountThatDisagreeThenInvalidEvent
   EXPECT_EQ(CL_INVALID_EVENT_WAIT_LIST, enqueue_after(2, foreign));
 }
 
+// Both launches need the content that is on its way to their device.
+TEST_F(clEnqueueNDRangeKernel, GivenUnorderedLaunchesBehindOneTransferThenBothChangesStay) {
+  if (devices().size() < 2) GTEST_SKIP() << "needs two devices";
+  constexpr size_t count = size_t{8} << 20;
+  const Program program = build("kernel void increment(global int* data, ulong i) { ++data[i]; }");
+  const Kernel first = kernel(program, "increment"), last = kernel(program, "increment");
+  const Queue unordered = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, devices().back());
+  for (cl_int round = 0; round < 5; ++round) {
+    const Mem data = buffer<cl_int>(count);
+    const Event begin = user_event();
+    Event filled;
+    Event ran[2];
+    ASSERT_CL(clEnqueueFillBuffer(queue, data, &round, sizeof round, 0, count * sizeof round, 1, begin.ptr(),
+                                  filled.out()));
+    set_args(first, data, cl_ulong{0});
+    set_args(last, data, cl_ulong{count - 1});
+    const size_t one = 1;
+    ASSERT_CL(
+        clEnqueueNDRangeKernel(unordered, first, 1, nullptr, &one, nullptr, 1, filled.ptr(), ran[0].out()));
+    ASSERT_CL(
+        clEnqueueNDRangeKernel(unordered, last, 1, nullptr, &one, nullptr, 1, filled.ptr(), ran[1].out()));
+    ASSERT_CL(clFlush(unordered));
+    ASSERT_CL(clSetUserEventStatus(begin, CL_COMPLETE));
+    ASSERT_CL(clFinish(unordered));
+    std::vector<cl_int> result(count);
+    ASSERT_CL(clEnqueueReadBuffer(unordered, data, CL_TRUE, 0, count * sizeof(cl_int), result.data(), 0,
+                                  nullptr, nullptr));
+    EXPECT_EQ(result.front(), round + 1);
+    EXPECT_EQ(result.back(), round + 1);
+    EXPECT_EQ(result[count / 2], round);
+  }
+}
+
 }  // namespace clique::test::suite_clEnqueueNDRangeKernel

@@ -290,7 +290,7 @@ class Losing(Case):
         _, _, tunnel, program = self.using_node('--resume-timeout', '6')
         tunnel.silent = True
         silent, lost = program.stderr.read().splitlines()[:2]
-        self.assert_message(silent, 'node alpha: no answer for 5 s', 'wait up to 6 s more', 'Check that the host is up',
+        self.assert_message(silent, 'node alpha: no answer for ', 'wait up to 6 s more', 'Check that the host is up',
                             f'tcp://{tunnel.address}')
         self.assert_message(lost, 'node alpha: ', 'could not be restored within the resume timeout')
 
@@ -306,7 +306,7 @@ class Losing(Case):
     def test_cable_that_is_plugged_in_again(self):
         _, _, tunnel, program = self.using_node()
         tunnel.silent = True
-        self.assert_message(program.stderr.readline(), 'node alpha: no answer for 5 s')
+        self.assert_message(program.stderr.readline(), 'node alpha: no answer for ')
         tunnel.silent = False
         self.assert_message(program.stderr.readline(), 'node alpha answers again, after ')
         self.assertEqual(program.communicate()[0], 'right\n')

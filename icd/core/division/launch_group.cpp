@@ -15,7 +15,7 @@ constexpr double kRecent = 64;
 constexpr unsigned kLeastSteady = 3;
 constexpr unsigned kEachSteady = 2;
 /// Later ones are about the last so many.
-constexpr unsigned kWindow = 64;
+constexpr unsigned kSteadyLaunches = 64;
 constexpr unsigned kMostDoublings = 8;
 /// So many launches of each kernel run whole to see how long that takes now.
 constexpr unsigned kProbes = 3;
@@ -260,7 +260,7 @@ void LaunchGroup::judge() {
     since_ = 0;
     return;
   }
-  if (steady_ < kWindow) return;
+  if (steady_ < kSteadyLaunches) return;
   if (spent_ > kStillWorthwhile * would_) return become_whole();
   steady_ /= 2;
   spent_ /= 2;

@@ -236,8 +236,8 @@ TEST(Nodes, OfAnotherVersionAreExplained) {
 }
 
 TEST(Nodes, WhoseHostOnlyPassesTheConnectionOnShareNoMemory) {
-  FakeWorker worker;
-  const auto shares_memory = [&](bool same_user, const std::string& host) {
+  const auto shares_memory = [](bool same_user, const std::string& host) {
+    const FakeWorker worker;
     protocol::Offer sent = offer("one");
     sent.same_user = same_user;
     sent.host = host;
