@@ -411,9 +411,9 @@ TEST_F(clEnqueueNDRangeKernel, GivenUnorderedLaunchesBehindOneTransferThenBothCh
     set_args(last, data, cl_ulong{count - 1});
     const size_t one = 1;
     ASSERT_CL(
-        clEnqueueNDRangeKernel(unordered, first, 1, nullptr, &one, nullptr, 1, filled.ptr(), ran[0].out()));
+        ::clEnqueueNDRangeKernel(unordered, first, 1, nullptr, &one, nullptr, 1, filled.ptr(), ran[0].out()));
     ASSERT_CL(
-        clEnqueueNDRangeKernel(unordered, last, 1, nullptr, &one, nullptr, 1, filled.ptr(), ran[1].out()));
+        ::clEnqueueNDRangeKernel(unordered, last, 1, nullptr, &one, nullptr, 1, filled.ptr(), ran[1].out()));
     ASSERT_CL(clFlush(unordered));
     ASSERT_CL(clSetUserEventStatus(begin, CL_COMPLETE));
     ASSERT_CL(clFinish(unordered));
