@@ -55,9 +55,11 @@ bool SharedBorders::is_time(const Kernel& last) const {
 }
 
 bool SharedBorders::stays_uneven(const Kernel& last) {
-  if (last.count < next_pause_ / 2 / kShorter) return false;
-  if (is_very_uneven(sums())) return true;
-  for (Kernel& one : kernels_) one.count = 0;
+  const bool enough = last.count >= next_pause_ / 2 / kShorter;
+  if (enough && is_very_uneven(sums())) return true;
+  // What follows is measured anew.
+  if (enough || pause_ == 0)
+    for (Kernel& one : kernels_) one.count = 0;
   return false;
 }
 
@@ -75,13 +77,14 @@ bool SharedBorders::measured(const void* who, const Borders& borders, std::uint6
                              std::span<const std::uint64_t> parts) {
   if (parts.empty() || parts.size() + 1 != borders.size()) return false;
   if (!borders_.empty() && borders_ != borders) return false;
-  if (pause_ > 0) --pause_;
+  const bool pausing = pause_ > 0;
+  if (pausing) --pause_;
   Kernel& kernel = of(who);
   if (kernel.count == 0) kernel.least.assign(parts.begin(), parts.end());
   if (kernel.least.size() != parts.size()) return false;
   for (std::size_t i = 0; i < parts.size(); ++i) kernel.least[i] = std::min(kernel.least[i], parts[i]);
   ++kernel.count;
-  if (pause_ > 0 ? !stays_uneven(kernel) : !is_time(kernel)) return false;
+  if (pausing ? !stays_uneven(kernel) : !is_time(kernel)) return false;
   pause_ = 0;
   std::erase_if(kernels_, [](const Kernel& one) { return one.count == 0; });
   const std::vector<std::uint64_t> times = sums();
