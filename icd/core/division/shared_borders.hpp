@@ -45,7 +45,8 @@ class SharedBorders {
   Kernel& of(const void* who);
   /// Whether enough is known of all kernels that are launched again and again.
   bool is_time(const Kernel& last) const;
-  /// In a pause: whether enough launches were very uneven to end it.
+  /// In a pause: whether enough launches were very uneven to end it. If they were not, or the pause is over,
+  /// later launches are counted anew.
   /// @param last the kernel of the last launch
   bool stays_uneven(const Kernel& last);
   /// What one launch of each kernel takes on the parts.

@@ -45,7 +45,7 @@ class EarlyRead {
 
   EarlyRead(std::shared_ptr<std::byte> memory, std::uint64_t offset, std::size_t size);
   /// Whether each unit has 4 bytes of the data. Otherwise there is one unit, behind the data.
-  bool in_units() const { return size_ <= kMostInUnits; }
+  bool in_units() const { return !only_from_gpus(size_); }
   /// The bytes that a read of `size` bytes takes in memory_.
   static std::size_t place_size(std::size_t size);
   /// How many units have arrived, counted from the first one without a gap. Those before `from` have.

@@ -12,8 +12,9 @@ namespace {
 
 /// One group runs for (i = index of the thread; i < count; i += number of threads) to[i] = from[i]. An
 /// element of clique_small_read is 4 bytes or, if `units` is 1, becomes an EarlyUnit; one of clique_wide_read
-/// is 16 bytes, of which a thread has four under way at once. When all threads are done, *word = number. The
-/// fence of one thread covers the whole group's writes, since the barrier is before it.
+/// is 16 bytes, of which a thread has four under way at once. When all threads are done, *there = 1 unless
+/// `there` is 0, and *word = number. The fence of one thread covers the whole group's writes, since the
+/// barrier is before it.
 constexpr const char* kReadPtx = R"(
 .version 6.0
 .target sm_50

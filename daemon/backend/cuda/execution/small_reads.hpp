@@ -15,17 +15,17 @@ namespace clique::daemon::cuda {
 /// not wait for the chunks of large transfers in the copy engine.
 class SmallReads {
  public:
-  /// Loads the kernel. From then on fits() accepts reads; if the driver refuses, it never does. Any thread
+  /// Loads the kernels. From then on fits() accepts reads; if the driver refuses, it never does. Any thread
   /// whose current context is the GPU's.
   void load();
-  /// Whether the kernel can do this read. Any thread.
+  /// Whether a kernel can do this read. Any thread.
   bool fits(CUdeviceptr from, std::size_t size) const {
-    return size != 0 && size <= kMost && (from | size) % (size <= kMostInSteps ? kUnit : kWide) == 0 &&
+    return size != 0 && size <= kMost && (from | size) % (size <= kMostAlone ? kUnit : kWide) == 0 &&
            loaded_.load(std::memory_order_acquire);
   }
   /// Whether the kernel is faster than a copy only behind another kernel, where a copy has to wait until the
   /// copy engine learns of that kernel's end.
-  static bool only_after_kernel(std::size_t size) { return size > kMostInSteps; }
+  static bool only_after_kernel(std::size_t size) { return size > kMostAlone; }
   /// The pinned memory that a read fills.
   struct Place {
     std::byte* bytes = nullptr;  ///< for the data
@@ -41,11 +41,11 @@ class SmallReads {
  private:
   /// Bytes up to which a kernel is faster than a copy on an H200, behind another kernel.
   static constexpr std::size_t kMost = std::size_t{256} << 10;
-  /// Bytes up to which it also is if the stream has nothing else to do. The kernel then copies in steps of
-  /// kUnit bytes.
-  static constexpr std::size_t kMostInSteps = 4096;
+  /// Bytes up to which it also is if the stream has nothing else to do. Such a read may begin and end at any
+  /// multiple of kUnit, a longer one only at multiples of kWide.
+  static constexpr std::size_t kMostAlone = 4096;
   static constexpr std::size_t kUnit = sizeof(protocol::EarlyUnit::data);
-  /// Bytes that a thread of the other kernel copies at once.
+  /// Bytes that a thread of the kernel `wide_` copies at once.
   static constexpr std::size_t kWide = 16;
 
   /// A kernel and its launches.
@@ -55,7 +55,7 @@ class SmallReads {
   };
 
   std::atomic<bool> loaded_ = false;  // the functions are set
-  Kernel small_;
+  Kernel small_;                      // for places that are no multiples of kWide, and for units
   Kernel wide_;
 };
 
