@@ -24,6 +24,11 @@ namespace clique::icd {
 
 namespace {
 
+/// Posts a message that is nothing but a command's header.
+template <typename Message>
+constexpr auto kPostHeader =
+    [](protocol::Batch& outbox, protocol::Command& header) { outbox.add(Message{std::move(header)}); };
+
 bool ended(const Ref<Event>& event) {
   return event->ended();
 }
@@ -322,9 +327,7 @@ Ref<Event> Queue::submit_parts(Submission submission, FunctionRef<void(const pro
 }
 
 Ref<Event> Queue::submit_marker(Submission submission) {
-  return submit(std::move(submission), [](protocol::Batch& outbox, protocol::Command& header) {
-    outbox.add(protocol::Marker{std::move(header)});
-  });
+  return submit(std::move(submission), kPostHeader<protocol::Marker>);
 }
 
 void Queue::flush() {
@@ -401,9 +404,7 @@ Ref<Event> Queue::marker(std::span<const Ref<Event>> waits, EventUse event) {
                          .event = event,
                          .place = {.after_all = waits.empty()},
                          .keep_ended_waits = true},
-                        [](protocol::Batch& outbox, protocol::Command& header) {
-                          outbox.add(protocol::Marker{std::move(header)});
-                        });
+                        kPostHeader<protocol::Marker>);
 }
 
 Ref<Event> Queue::barrier(std::span<const Ref<Event>> waits, EventUse event) {
@@ -411,9 +412,7 @@ Ref<Event> Queue::barrier(std::span<const Ref<Event>> waits, EventUse event) {
                          .event = event,
                          .place = {.after_all = waits.empty(), .before_all = true},
                          .keep_ended_waits = true},
-                        [](protocol::Batch& outbox, protocol::Command& header) {
-                          outbox.add(protocol::Barrier{std::move(header)});
-                        });
+                        kPostHeader<protocol::Barrier>);
 }
 
 Ref<Event> Queue::nothing(const CommandInfo& command, EventUse event, std::span<const Access> accesses) {
