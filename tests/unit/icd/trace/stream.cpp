@@ -43,11 +43,15 @@ class Streams : public ::testing::Test {
 
   /// The packets that the file has got since the last call.
   std::vector<FoundPacket> packets_in_file() {
-    std::string text(1U << 20U, '\0');
-    const ssize_t size = ::pread(reader_, text.data(), text.size(), static_cast<off_t>(read_));
-    EXPECT_GE(size, 0);
-    text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, size)));
-    read_ += text.size();
+    // To the end of the file, which is that of a packet.
+    std::string text;
+    std::string piece(1U << 20U, '\0');
+    ssize_t size = 0;
+    while ((size = ::pread(reader_, piece.data(), piece.size(), static_cast<off_t>(read_))) > 0) {
+      text.append(piece, 0, static_cast<std::size_t>(size));
+      read_ += static_cast<std::size_t>(size);
+    }
+    EXPECT_EQ(size, 0);
     std::vector<FoundPacket> found;
     pbf_message<perfetto::Trace> trace(text);
     while (trace.next(perfetto::Trace::packet)) found.push_back(packet(trace.get_view()));
@@ -166,7 +170,7 @@ TEST_F(Streams, EncodeNumbersOfAllSizes) {
 TEST_F(Streams, AreFlushedWhileAThreadAdds) {
   constexpr std::size_t kSlices = 12'000;
   std::atomic<bool> ended = false;
-  std::thread adding([&] {
+  std::jthread adding([&] {
     for (std::size_t i = 0; i < kSlices; ++i) {
       const auto time = static_cast<std::int64_t>(i);
       stream_.add({"category", "name"}, {time, time}, 0, 0);
