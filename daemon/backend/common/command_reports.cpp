@@ -62,10 +62,10 @@ void CommandReports::explain(protocol::ObjectId queue, const ClError& error) {
 }
 
 void CommandReports::refuse(const protocol::Command& command, QueueState* queue, const ClError& error) {
-  if (!has_event(command))
-    fail_without_event(command.queue, queue, error.status(), error.what());
-  else if (is_reported(command))
+  if (is_reported(command))
     reporter_.report(protocol::EventState{command.id, error.status(), {}});
+  else
+    fail_without_event(command.queue, queue, error.status(), error.what());
 }
 
 std::function<void(cl_int)> CommandReports::finish(std::shared_ptr<QueueState> queue,

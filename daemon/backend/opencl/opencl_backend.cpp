@@ -148,7 +148,7 @@ CommandReports::Entry OpenClBackend::track(const Command& command, const Handle<
   } else if (!aftermath.keep) {
     return nullptr;
   }
-  watcher_.watch(event, [this, id = command.id, silent = command.flags == 0, event = event.get(),
+  watcher_.watch(event, [this, id = command.id, silent = !is_reported(command), event = event.get(),
                          first = std::move(first), aftermath = std::move(aftermath), queue, entry, reported,
                          unhurried = is_unhurried(command)](cl_int status) {
     if (status < 0) failures_seen_ = true;

@@ -163,6 +163,7 @@ Queue::Prepared Queue::prepare(Submission& submission) {
 }
 
 Queue::Prepared Queue::begin(Submission& submission) {
+  const bool silent = submission.event != EventUse::Report;
   if (link().lost())
     throw Error(CL_OUT_OF_RESOURCES, "the connection to node ", worker().node().name(),
                 " of the queue's device is lost");
@@ -182,16 +183,15 @@ Queue::Prepared Queue::begin(Submission& submission) {
       std::any_of(accesses.begin(), accesses.end(), [](const Access& a) { return a.mode != Access::Read; });
   prepared.keeps_memory = std::any_of(accesses.begin(), accesses.end(),
                                       [](const Access& a) { return a.memory->outlives_commands(); });
-  if (prepared.keeps_memory || (shared_write && prepared.may_fail)) submission.event = EventUse::Report;
+  if (submission.event == EventUse::Watch || prepared.keeps_memory || (shared_write && prepared.may_fail))
+    submission.event = EventUse::Report;
   if (shared_write && submission.event == EventUse::None) submission.event = EventUse::Order;
   bool unhurried = false;
   if (trace::on() && !prepared.doomed) {
     unhurried = submission.event != EventUse::Report;
     // Others need no event to be traced.
-    if (submission.event == EventUse::Order || submission.moves.bytes > 0) {
-      prepared.silent = submission.event == EventUse::None;
+    if (submission.event == EventUse::Order || submission.moves.bytes > 0)
       submission.event = EventUse::Report;
-    }
   }
 
   using protocol::Command;
@@ -202,6 +202,7 @@ Queue::Prepared Queue::begin(Submission& submission) {
     prepared.header.id = prepared.event->id();
     prepared.header.flags = Command::kEvent;
     if (submission.event == EventUse::Report) prepared.header.flags |= Command::kReport;
+    if (submission.event == EventUse::Report && silent) prepared.event->set_silent();
   }
   if (unhurried) prepared.header.flags |= Command::kReport | Command::kUnhurried;
   prepared.header.queue = id_;
@@ -211,7 +212,7 @@ Queue::Prepared Queue::begin(Submission& submission) {
 void Queue::note(const Submission& submission, const Prepared& prepared,
                  std::span<const Ref<Event>> transfers) {
   if (prepared.event) {
-    note_command(submission, prepared.silent, transfers, *prepared.event);
+    note_command(submission, transfers, *prepared.event);
     return;
   }
   const protocol::CommandId id = prepared.header.id;
@@ -367,7 +368,7 @@ Ref<Event> Queue::enqueue(Work<M> work, std::span<const Ref<Event>> waits, Event
   if (context_->has_sparse_memory())
     if (const auto [placed, begin] = placed_work(*this, work); !placed.empty())
       return enqueue_placed(
-          *this, placed, command,
+          *this, placed, command, watched(event),
           [&work, begin = begin](Queue& on, const Coherence::Placed& part, const CommandInfo& own) {
             Work<M> there = work;
             narrow(there, part.begin - begin, part.end - part.begin);
@@ -442,8 +443,9 @@ bool Queue::follows_launch(std::span<const Ref<Event>> waits) const {
                      [](const Ref<Event>& wait) { return wait->status() == CL_COMPLETE; });
 }
 
-Ref<Event> Queue::join(const Ref<Event>& turn, std::vector<Ref<Event>> parts, cl_command_type type) {
-  Submission submission{.command = {type, parts}, .event = EventUse::Report, .keep_ended_waits = true};
+Ref<Event> Queue::join(const Ref<Event>& turn, std::vector<Ref<Event>> parts, cl_command_type type,
+                       EventUse event) {
+  Submission submission{.command = {type, parts}, .event = event, .keep_ended_waits = true};
   Prepared prepared = prepare(submission);
   if (prepared.doomed) return std::move(prepared.event);
   prepared.event->order().set_launch_parts(turn, parts);

@@ -74,9 +74,7 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
     std::unique_lock<std::recursive_mutex> together;
     std::unique_lock<std::mutex> coherence;  ///< of Context::coherence_mutex(), if it uses memory
     bool doomed = false;
-    bool may_fail = false;  ///< whether an event that it waits for has not ended
-    /// Whether the event is there only for the trace: a failure is treated as that of a command without one.
-    bool silent = false;
+    bool may_fail = false;      ///< whether an event that it waits for has not ended
     bool keeps_memory = false;  ///< whether the event keeps the memory objects alive that the command uses
   };
   /// Prepares a command. The caller posts its messages, with the header, and calls commit(), unless the
@@ -91,7 +89,7 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   /// submit() for commands of several messages: post(header) posts them one by one.
   Ref<Event> submit_parts(Submission submission, FunctionRef<void(const protocol::Command&)> post);
 
-  /// A command failed that has no event, or whose event only the trace has asked for (Prepared::silent).
+  /// A command failed whose event, if it has one, the application does not know (Event::set_silent).
   void failed_silently(cl_int status);
   /// The track of the trace with this queue's commands; null if this process does not record.
   const std::shared_ptr<trace::Track>& track() const { return track_; }
@@ -127,7 +125,9 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   void note_launch() { last_launch_ = commands_; }
   /// Enqueues the end of a launch that is divided among members: completes when all of its parts have.
   /// @param turn the marker that the parts wait for
-  Ref<Event> join(const Ref<Event>& turn, std::vector<Ref<Event>> parts, cl_command_type type);
+  /// @param event Report or Watch
+  Ref<Event> join(const Ref<Event>& turn, std::vector<Ref<Event>> parts, cl_command_type type,
+                  EventUse event);
   /// Enqueues a command of this process: calls action() when it is the command's turn, on the thread that
   /// learns of that. The command completes when action() returns.
   Ref<Event> call(std::function<void()> action, const CommandInfo& command);

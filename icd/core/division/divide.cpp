@@ -80,8 +80,9 @@ class Divider {
     Division division{dimension, unit_of(groups, launch_.has_groups, count), {}, {}};
     const bool fits = balanced.size() == count + 1 && balanced.back() == groups;
     const Borders borders = fits ? balanced : equal_borders(groups, division.unit, count);
-    for (std::size_t i = 0; i < count; ++i)
-      division.parts.push_back(part(dimension, borders[i], borders[i + 1]));
+    division.parts = parts(dimension, borders);
+    if (fits && !have_room(division.parts))
+      division.parts = parts(dimension, equal_borders(groups, division.unit, count));
     if (merges) merge(division);
     if (division.merged_bytes() > kMostCopied)
       return refused(dimension, "copies of more than " + std::to_string(kMostCopied >> 20U) +
@@ -126,6 +127,23 @@ class Divider {
       }
     }
     return part;
+  }
+
+  std::vector<DividedPart> parts(unsigned dimension, const Borders& borders) const {
+    std::vector<DividedPart> parts;
+    for (std::size_t i = 0; i + 1 < borders.size(); ++i)
+      parts.push_back(part(dimension, borders[i], borders[i + 1]));
+    return parts;
+  }
+
+  /// Whether each member has room for what its part uses of sparse buffers.
+  bool have_room(const std::vector<DividedPart>& parts) const {
+    return std::all_of(parts.begin(), parts.end(), [this](const DividedPart& part) {
+      std::uint64_t bytes = 0;
+      for (std::size_t i = 0; i < launch_.buffers.size(); ++i)
+        if (launch_.buffers[i].sparse) bytes += part.reads[i].bytes();
+      return bytes <= launch_.room;
+    });
   }
 
   static bool is_change(const FootprintAccess& access) { return access.change != AtomicChange::None; }

@@ -20,6 +20,8 @@ struct UsedBuffer {
   std::uint64_t begin = 0;       ///< where the buffer begins in it, in bytes
   std::uint64_t size = 0;
   std::optional<ImageLayout> image = {};  ///< nothing: a buffer
+  /// Whether a member needs memory only for what its part uses (Memory::sparse).
+  bool sparse = false;
 };
 
 /// The arguments of a launch, as far as its division depends on them.
@@ -37,6 +39,8 @@ struct DivisibleLaunch {
   /// Whether the application gave the size of the work-groups. Otherwise every work-item of `space` is a
   /// group.
   bool has_groups = true;
+  /// Bytes of sparse buffers for which each member has room in any case.
+  std::uint64_t room = ~std::uint64_t{0};
 };
 
 /// The work-groups [begin, end) of the divided dimension, and what they use.
@@ -87,7 +91,8 @@ struct Division {
 /// the parts neither write what others write nor write what others read. If there is none, buffers that are
 /// only changed by atomic operations are merged. The footprint is well-formed.
 /// @param members 1: nothing is divided; the only part says what the launch uses
-/// @param balanced borders for such a dimension, if they fit; otherwise the parts have the same size
+/// @param balanced borders for such a dimension, if they fit and leave room for the parts on their members;
+/// otherwise the parts have the same size
 Division divide(const DivisibleLaunch& launch, std::size_t members, const Borders& balanced = {});
 
 }  // namespace clique::icd

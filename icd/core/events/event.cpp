@@ -65,12 +65,11 @@ bool Event::profiled() const {
 void Event::advance(cl_int status, const Times& times) {
   // A callback may release the last other reference.
   const Ref<Event> self(this);
+  // Before clFinish, which waits for the event, returns.
+  if (status < 0 && silent_ && !ended()) queue_->failed_silently(status);
   const EventProgress::Due due = progress_.advance(status, times);
   if (!due.changed) return;
-  if (note_ && status <= CL_COMPLETE) {
-    show(*this, *note_);
-    if (status < 0 && note_->silent) queue_->failed_silently(status);
-  }
+  if (note_ && status <= CL_COMPLETE) show(*this, *note_);
   std::vector<Ref<Event>> followed;
   if (status <= CL_COMPLETE) followed = order_.take_followed();
   for (const auto& action : due.actions) action(status);

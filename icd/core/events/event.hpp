@@ -83,6 +83,10 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   /// Whether times() are for the application.
   bool profiled() const;
 
+  /// The application does not get the event: a failure is treated as that of a command without one. To be
+  /// called before the command is posted.
+  void set_silent() { silent_ = true; }
+
   // Completing it.
 
   /// Sets a new status, and calls the callbacks and actions that wait for it. Ignored unless the status is
@@ -121,6 +125,7 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   cl_command_type type_ = CL_COMMAND_USER;
   EventOrder order_;
   EventProgress progress_;
+  bool silent_ = false;
   bool several_queues_ = false;
   bool profiled_ = false;       ///< of a command of several queues
   std::uint64_t enqueued_ = 0;  ///< ns on this host's clock; 0 in queues without profiling

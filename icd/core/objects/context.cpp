@@ -24,6 +24,12 @@ std::vector<Ref<Device>> each_once(std::vector<Ref<Device>> devices) {
   return result;
 }
 
+/// The part of the room on a member that can be counted on: memory is mapped in granules, commands that have
+/// not ended use some, and so may other sessions.
+std::uint64_t sure(std::uint64_t room) {
+  return room - room / 8;
+}
+
 }  // namespace
 
 std::vector<Ref<Device>> with_members(std::span<const Ref<Device>> devices) {
@@ -139,9 +145,14 @@ void Context::make_room(Worker& worker, std::uint64_t more) {
   const std::lock_guard lock(buffers_mutex_);
   std::uint64_t used = whole_bytes_ + more;
   for (Memory* buffer : sparse_) used += buffer->coherence().occupied(worker);
-  // Memory is mapped in granules, and sessions of others need some, too.
-  const bool tight = used > room_on_member_ - room_on_member_ / 8;
+  const bool tight = used > sure(room_on_member_);
   for (Memory* buffer : sparse_) buffer->coherence().trim(worker, tight);
+}
+
+std::uint64_t Context::sure_room() {
+  const std::lock_guard lock(buffers_mutex_);
+  const std::uint64_t room = sure(room_on_member_);
+  return room - std::min(room, whole_bytes_);
 }
 
 void Context::flush() const {

@@ -72,6 +72,9 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   /// others hold, too. Under coherence_mutex().
   void make_room(Worker& worker, std::uint64_t more);
 
+  /// Bytes of sparse buffers for which each member of the combined devices has room in any case.
+  std::uint64_t sure_room();
+
   HostReads& host_reads() { return host_reads_; }
   EarlyWrites& early_writes() { return early_writes_; }
   SvmTable& svm() { return svm_; }

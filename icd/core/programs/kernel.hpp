@@ -214,6 +214,8 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
                   std::size_t members) const;
   /// The current arguments.
   UsedValues used_values() const;
+  /// DivisibleLaunch::room of a launch with these arguments.
+  std::uint64_t room_for(const UsedValues& values) const;
   /// How the launch is divided; null: it runs whole.
   /// @param has_room whether one member has room for all buffers of the context; otherwise it is divided if
   /// that is possible, whether or not that is faster
@@ -225,7 +227,7 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   /// as far as that is known.
   /// @param why it is not divided
   Ref<Event> launch_without_room(Queue& queue, const NdRange& range, const CombinedLaunches& launches,
-                                 const CommandInfo& command, const std::string& why);
+                                 const CommandInfo& command, EventUse event, const std::string& why);
   /// Whether a device has room for what the accesses are of sparse buffers.
   static bool has_room(const Device& device, std::span<const Access> accesses);
   /// Throws Error(CL_MEM_OBJECT_ALLOCATION_FAILURE) unless has_room().

@@ -158,9 +158,10 @@ void append(std::string& key, const T& value) {
 
 /// All that the division of a launch depends on besides the kernel and the device.
 std::string key_of(ScalarArguments scalars, std::span<const UsedBuffer> buffers, const NdRange& range,
-                   std::uint64_t gate_version) {
+                   std::uint64_t room, std::uint64_t gate_version) {
   std::string key;
   append(key, gate_version);
+  append(key, room);
   append(key, range.dimensions);
   append(key, range.offset);
   append(key, range.global);
@@ -176,6 +177,7 @@ std::string key_of(ScalarArguments scalars, std::span<const UsedBuffer> buffers,
     append(key, buffer.argument);
     append(key, buffer.begin);
     append(key, buffer.size);
+    append(key, buffer.sparse);
     append(key, buffer.image.has_value());
     if (!buffer.image) continue;
     append(key, buffer.image->dimensions);
@@ -227,16 +229,22 @@ UsedValues Kernel::used_values() const {
     if (arg.memory == nullptr) continue;
     auto& memory = *static_cast<Memory*>(arg.memory);
     values.buffers.push_back(
-        {i, &keeper_of(memory), memory.coherence_begin(), memory.size(), layout_of(memory)});
+        {i, &keeper_of(memory), memory.coherence_begin(), memory.size(), layout_of(memory), memory.sparse()});
   }
   return values;
+}
+
+std::uint64_t Kernel::room_for(const UsedValues& values) const {
+  const bool sparse = std::any_of(values.buffers.begin(), values.buffers.end(),
+                                  [](const UsedBuffer& buffer) { return buffer.sparse; });
+  return sparse ? context()->sure_room() : ~std::uint64_t{0};
 }
 
 const Division& Kernel::division_of(CombinedLaunches& launches, const NdRange& range) {
   const UsedValues values = used_values();
   auto& known = launches.known;
-  std::string key =
-      key_of(values.scalars, values.buffers, range, launches.gate->version({range.global, range.local}));
+  std::string key = key_of(values.scalars, values.buffers, range, room_for(values),
+                           launches.gate->version({range.global, range.local}));
   const auto found =
       std::find_if(known.begin(), known.end(), [&](const auto& one) { return one->key == key; });
   if (found != known.end()) {
@@ -262,9 +270,9 @@ Division Kernel::divide(const CombinedLaunches& launches, const NdRange& range, 
       return refused;
     }
   }
-  return icd::divide(
-      {*launches.footprint, values.scalars, values.buffers, space_of(range), groups_given(range)}, members,
-      launches.gate->borders({range.global, range.local}));
+  return icd::divide({*launches.footprint, values.scalars, values.buffers, space_of(range),
+                      groups_given(range), room_for(values)},
+                     members, launches.gate->borders({range.global, range.local}));
 }
 
 std::string Kernel::obstacle_to_merging(const CombinedLaunches& launches, const Division& division,
@@ -453,17 +461,17 @@ void Kernel::require_room(const Device& device, std::span<const Access> accesses
 }
 
 Ref<Event> Kernel::launch_without_room(Queue& queue, const NdRange& range, const CombinedLaunches& launches,
-                                       const CommandInfo& command, const std::string& why) {
+                                       const CommandInfo& command, EventUse event, const std::string& why) {
   Division used;
   if (launches.footprint != nullptr && !uses_svm()) used = divide(launches, range, used_values(), 1);
   if (used.parts.size() != 1) {
     require_room(*queue.device(), accesses_, why);
-    return post_launch(queue, range, {}, accesses_, accesses_arguments_, command, EventUse::Report);
+    return post_launch(queue, range, {}, accesses_, accesses_arguments_, command, event);
   }
   const std::vector<Access> accesses = accesses_of(used, 0);
   require_room(*queue.device(), accesses, why);
   const std::vector<cl_uint> arguments(accesses.size(), KernelUse::kNoArgument);
-  return post_launch(queue, range, {}, accesses, arguments, command, EventUse::Report);
+  return post_launch(queue, range, {}, accesses, arguments, command, event);
 }
 
 Ref<Event> Kernel::post_part(Queue& queue, const NdRange& range, const Division& division, std::size_t part,
@@ -526,7 +534,7 @@ Ref<Event> Kernel::launch_combined(Queue& queue, const NdRange& range, const Com
   std::string why;
   const Division* const division =
       doomed ? nullptr : chosen_division(launches, range, !sparse, decision, why);
-  if (division == nullptr && sparse) return launch_without_room(queue, range, launches, command, why);
+  if (division == nullptr && sparse) return launch_without_room(queue, range, launches, command, event, why);
   if (division == nullptr) {
     if (!doomed && decision.epoch == 0)
       decision = launches.gate->decide(size, {}, [&] { return content_of(*launches.device, nullptr); });
@@ -535,8 +543,7 @@ Ref<Event> Kernel::launch_combined(Queue& queue, const NdRange& range, const Com
     const auto together = queue.keep_together();
     Ref<Event> turn;
     if (moves) turn = queue.nothing({CL_COMMAND_MARKER, command.waits}, EventUse::Report);
-    Ref<Event> whole =
-        post_launch(queue, range, {}, accesses_, accesses_arguments_, command, EventUse::Report);
+    Ref<Event> whole = post_launch(queue, range, {}, accesses_, accesses_arguments_, command, watched(event));
     if (whole) measure(whole, launches.gate, size, decision, turn);
     return whole;
   }
@@ -564,7 +571,7 @@ Ref<Event> Kernel::launch_combined(Queue& queue, const NdRange& range, const Com
     for (std::size_t k = 0; k < copies[i].size(); ++k)
       for (const MergedBuffer& merged = division->merged[k]; const MergedChange& change : merged.changes)
         ends.push_back(merge_copy(queue, merged.argument, change, copies[i][k], parts[i]));
-  Ref<Event> whole = queue.join(turn, std::move(ends), command.type);
+  Ref<Event> whole = queue.join(turn, std::move(ends), command.type, watched(event));
   if (for_members && whole->status() >= 0) queue.note_launch();
   measure(whole, launches.gate, size, decision, turn, parts, *division);
   return whole;

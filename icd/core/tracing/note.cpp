@@ -260,8 +260,7 @@ void TracedCommand::ended(protocol::CommandId id, cl_int status, const Event::Ti
   if (status < 0) queue_->failed_silently(status);
 }
 
-void note_command(const Submission& submission, bool silent, std::span<const Ref<Event>> transfers,
-                  Event& event) {
+void note_command(const Submission& submission, std::span<const Ref<Event>> transfers, Event& event) {
   const Queue& queue = *event.queue();
   const KernelFunction* const kernel = submission.kernel.function;
   const trace::Call* const call = trace::Call::current();
@@ -270,7 +269,6 @@ void note_command(const Submission& submission, bool silent, std::span<const Ref
                      .category = kernel != nullptr ? trace::kKernel : trace::kCommand,
                      .name = kernel != nullptr ? kernel->name : command_text(event.type()),
                      .facts = {{trace::kDevice, queue.traced_device()}}},
-           .silent = silent,
            // That of the call, if there is one, saves reading the clock.
            .posted = call != nullptr ? call->begin() : trace::now()});
   note->slice.facts.reserve(3);

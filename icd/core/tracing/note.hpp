@@ -33,7 +33,6 @@ struct Note {
   /// the last of them.
   std::vector<Ref<Event>> after = {};
   bool to_host = false;  ///< the transfer
-  bool silent = false;   ///< Queue::Prepared::silent
   std::int64_t posted = trace::now();
 };
 
@@ -66,10 +65,8 @@ void show(const Event& event, Note& note);
 // Each of these has the trace show what the event belongs to, and connects it with the call that this thread
 // is in.
 
-/// @param silent Queue::Prepared::silent
 /// @param transfers that the command waits for
-void note_command(const Submission& submission, bool silent, std::span<const Ref<Event>> transfers,
-                  Event& event);
+void note_command(const Submission& submission, std::span<const Ref<Event>> transfers, Event& event);
 /// @param ready the events after which the source has the content
 void note_migration(const Migration& migration, const Need& need, std::span<const Ref<Event>> ready,
                     Event& event);

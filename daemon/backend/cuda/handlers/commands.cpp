@@ -137,7 +137,7 @@ TaskRef Commands::make_task(const Command& command, const std::shared_ptr<Queue>
       return error->status();
     };
   queued_.fetch_add(1, std::memory_order_relaxed);
-  task->at_end = [this, id = command.id, silent = command.flags == 0, queue, reported,
+  task->at_end = [this, id = command.id, silent = !is_reported(command), queue, reported,
                   unhurried = is_unhurried(command), entry = std::move(entry), data = std::move(work.data),
                   size = work.size, part = work.part,
                   before_report = std::move(work.before_report)](Task& ended, cl_int status) {

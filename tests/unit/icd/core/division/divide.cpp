@@ -526,6 +526,21 @@ TEST(Divide, GivenBordersThenPartsHaveThem) {
   EXPECT_EQ(kernel.divide(2, false, {0, 3, 9}).borders(), (Borders{0, 5, 10})) << "of another launch";
 }
 
+TEST(Divide, GivenBordersThatLeaveNoRoomOfAMemberThenPartsHaveTheSameSize) {
+  DescribedKernel kernel;
+  kernel.writes(0, kernel.times(kernel.number(Op::GlobalId), 4));
+  const int object = 0;
+  const auto borders_with = [&](std::uint64_t room, bool sparse) {
+    const std::vector<UsedBuffer> buffers{{0, &object, 0, 400, {}, sparse}};
+    const std::vector<std::span<const std::byte>> scalars(1);
+    return icd::divide({kernel.footprint, scalars, buffers, kernel.space, true, room}, 2, {0, 3, 10})
+        .borders();
+  };
+  EXPECT_EQ(borders_with(280, true), (Borders{0, 3, 10})) << "7 work-groups of 10 work-items, 4 bytes each";
+  EXPECT_EQ(borders_with(279, true), (Borders{0, 5, 10}));
+  EXPECT_EQ(borders_with(279, false), (Borders{0, 3, 10})) << "each member has all of the buffer";
+}
+
 }  // namespace
 
 }  // namespace clique::icd
