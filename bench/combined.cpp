@@ -268,8 +268,13 @@ int main(int argc, char** argv) {
       argc, argv, "Computations of programs that use one device: the first one", options, add, [&] {
         const Machine machine(options);
         const auto size = static_cast<size_t>(options.matrix);
-        const auto run = [&](const char* name, const auto& workload) {
-          if (std::string(name).find(options.only) != std::string::npos) workload();
+        std::string names;
+        bool any = false;
+        const auto run = [&](const std::string& name, const auto& workload) {
+          names.append(names.empty() ? "" : ", ").append(name);
+          if (name.find(options.only) == std::string::npos) return;
+          any = true;
+          workload();
         };
         run("n-body", [&] { nbody(machine, options); });
         run("distances", [&] { distances(machine, options); });
@@ -280,5 +285,7 @@ int main(int argc, char** argv) {
         run("stencil", [&] { stencil(machine, options); });
         run("fields", [&] { fields(machine, options); });
         run("options", [&] { prices(machine, options); });
+        if (!any)
+          throw std::runtime_error("no workload has '" + options.only + "' in its name; there are " + names);
       });
 }

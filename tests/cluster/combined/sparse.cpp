@@ -202,6 +202,30 @@ void use_two(cl_device_id device, size_t room, cl_command_queue_properties prope
   clReleaseMemObject(to);
 }
 
+/// A divided launch and a fill for which a member has no memory left, since another context uses it. Nobody
+/// has their events.
+void use_too_much(cl_device_id device, cl_device_id member, size_t room) {
+  const Machine other(member, 0);
+  const std::vector<int> content(room / 2 / sizeof(int));
+  cl_mem taken = other.buffer(room / 2);
+  check(clEnqueueWriteBuffer(other.queue(), taken, CL_TRUE, 0, room / 2, content.data(), 0, nullptr, nullptr),
+        "clEnqueueWriteBuffer");
+
+  const Machine on(device, 0);
+  const size_t count = room / 2 * 3 / sizeof(int) / kLocal * kLocal;
+  cl_mem buffer = on.buffer(count * sizeof(int));
+  check(on.launch("add", count, buffer, 1), "clEnqueueNDRangeKernel");
+  expect(clFinish(on.queue()) == CL_MEM_OBJECT_ALLOCATION_FAILURE, "clFinish tells that a part has failed");
+  check(clFinish(on.queue()), "clFinish");
+  const cl_int zero = 0;
+  check(clEnqueueFillBuffer(on.queue(), buffer, &zero, sizeof zero, 0, count * sizeof(int), 0, nullptr,
+                            nullptr),
+        "clEnqueueFillBuffer");
+  expect(clFinish(on.queue()) == CL_MEM_OBJECT_ALLOCATION_FAILURE, "clFinish tells that a fill has failed");
+  clReleaseMemObject(buffer);
+  clReleaseMemObject(taken);
+}
+
 }  // namespace
 
 int main() {
@@ -225,6 +249,7 @@ int main() {
          "the largest buffer has as much on each member");
   use_one(device, least, 0);
   use_two(device, least, CL_QUEUE_PROFILING_ENABLE);
+  use_too_much(device, program::all_devices().at(2), least);
   expect(said.count("kernel add", "divided into") > 0, "additions are divided at once");
   expect(said.count("kernel neighbours", "divided into") > 0, "sums of neighbours are divided at once");
   std::puts("ok");
