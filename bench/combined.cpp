@@ -1,6 +1,8 @@
 // Computations of programs that use one device, the first of the platform: to compare a combined device,
 // which divides their launches among several devices, with one of its members. Results are checked.
 #include <cmath>
+#include <stdexcept>
+#include <string>
 
 #include "workloads.hpp"
 
