@@ -47,10 +47,13 @@ typename T::HandleType* created(T* object, cl_int* errcode_ret) {
   return keep->give_out();
 }
 
-/// Returns a command's event to the application if it asked for one.
+/// Returns a command's event to the application if it asked for one. There may be none otherwise.
 template <typename EventRef>
 void give_event(const EventRef& event, cl_event* out) {
-  if (out != nullptr) *out = event->give_out();
+  if (out != nullptr)
+    *out = event->give_out();
+  else if (event)
+    event->set_silent();
 }
 
 }  // namespace clique::icd::api

@@ -112,12 +112,11 @@ Ref<Event> read_in_parts(Queue& queue, Memory& buffer, std::size_t offset, std::
 Ref<Event> read_buffer(Queue& queue, Memory& buffer, std::size_t offset, std::span<std::byte> to,
                        const CommandInfo& command, const std::shared_ptr<EarlyRead>& early) {
   if (const auto placed = placed_reads(queue, buffer, offset, to.size()); !placed.empty())
-    return enqueue_placed(queue, placed, command, EventUse::Report,
-                          [&](Queue& on, const Coherence::Placed& part, const CommandInfo& own) {
-                            const std::span<std::byte> there =
-                                to.subspan(part.begin - offset, part.end - part.begin);
-                            return read_buffer(on, buffer, part.begin, there, own);
-                          });
+    return enqueue_placed(
+        queue, placed, command, [&](Queue& on, const Coherence::Placed& part, const CommandInfo& own) {
+          const std::span<std::byte> there = to.subspan(part.begin - offset, part.end - part.begin);
+          return read_buffer(on, buffer, part.begin, there, own);
+        });
   const auto place = HostSegment::find(to, queue.worker());
   const bool large = is_large(queue, to.size());
   // By these routes the data cannot be held back until earlier reads have put theirs into the same memory:
@@ -135,13 +134,12 @@ Ref<Event> read_buffer(Queue& queue, Memory& buffer, std::size_t offset, std::sp
 Ref<Event> write_buffer(Queue& queue, Memory& buffer, std::size_t offset, std::size_t size,
                         const HostContent& from, const CommandInfo& command, EventUse event) {
   if (const auto placed = placed_writes(queue, buffer, offset, size); !placed.empty())
-    return enqueue_placed(queue, placed, command, watched(event),
-                          [&](Queue& on, const Coherence::Placed& part, const CommandInfo& own) {
-                            HostContent there = from;
-                            there.data += part.begin - offset;
-                            return write_buffer(on, buffer, part.begin, part.end - part.begin, there, own,
-                                                EventUse::Report);
-                          });
+    return enqueue_placed(
+        queue, placed, command, [&](Queue& on, const Coherence::Placed& part, const CommandInfo& own) {
+          HostContent there = from;
+          there.data += part.begin - offset;
+          return write_buffer(on, buffer, part.begin, part.end - part.begin, there, own, EventUse::Report);
+        });
   const std::span<const std::byte> memory(from.data, size);
   const Access access{&buffer, offset, size, Access::Overwrite};
   // Content that has to be copied before the call returns goes in parts.

@@ -153,6 +153,12 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   if (prepared.event) prepared.event->order().set_gates(std::move(gates));
 
   const bool reported = submission.event == EventUse::Report;
+  // If one of them fails, the command does with it, whose status says why.
+  if (reported && !transfers.empty())
+    prepared.event->order().set_parts(transfers);
+  else
+    for (const Ref<Event>& transfer : transfers)
+      transfer->then([queue = Ref<Queue>(this)](cl_int status) { queue->keep_failure(status); });
   if (context_->workers().size() > 1 || context_->has_late_events())
     followed = order_.follow(std::move(followed), reported ? prepared.event : Ref<Event>(), submission.place);
   if (reported) {
@@ -163,7 +169,6 @@ Queue::Prepared Queue::prepare(Submission& submission) {
 }
 
 Queue::Prepared Queue::begin(Submission& submission) {
-  const bool silent = submission.event != EventUse::Report;
   if (link().lost())
     throw Error(CL_OUT_OF_RESOURCES, "the connection to node ", worker().node().name(),
                 " of the queue's device is lost");
@@ -183,8 +188,7 @@ Queue::Prepared Queue::begin(Submission& submission) {
       std::any_of(accesses.begin(), accesses.end(), [](const Access& a) { return a.mode != Access::Read; });
   prepared.keeps_memory = std::any_of(accesses.begin(), accesses.end(),
                                       [](const Access& a) { return a.memory->outlives_commands(); });
-  if (submission.event == EventUse::Watch || prepared.keeps_memory || (shared_write && prepared.may_fail))
-    submission.event = EventUse::Report;
+  if (prepared.keeps_memory || (shared_write && prepared.may_fail)) submission.event = EventUse::Report;
   if (shared_write && submission.event == EventUse::None) submission.event = EventUse::Order;
   bool unhurried = false;
   if (trace::on() && !prepared.doomed) {
@@ -202,7 +206,6 @@ Queue::Prepared Queue::begin(Submission& submission) {
     prepared.header.id = prepared.event->id();
     prepared.header.flags = Command::kEvent;
     if (submission.event == EventUse::Report) prepared.header.flags |= Command::kReport;
-    if (submission.event == EventUse::Report && silent) prepared.event->set_silent();
   }
   if (unhurried) prepared.header.flags |= Command::kReport | Command::kUnhurried;
   prepared.header.queue = id_;
@@ -354,11 +357,16 @@ void Queue::finish() {
 }
 
 void Queue::failed_silently(cl_int status) {
+  if (keep_failure(status))
+    context_->notify("node " + worker().node().name() + ": a command without an event has failed");
+}
+
+bool Queue::keep_failure(cl_int status) {
   // Such failures are those of other commands, or of the node, which are told otherwise.
-  if (status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST || link().lost()) return;
+  if (status >= 0 || status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST || link().lost()) return false;
   cl_int none = CL_SUCCESS;
   silent_failure_.compare_exchange_strong(none, status);
-  context_->notify("node " + worker().node().name() + ": a command without an event has failed");
+  return true;
 }
 
 template <typename M>
@@ -368,7 +376,7 @@ Ref<Event> Queue::enqueue(Work<M> work, std::span<const Ref<Event>> waits, Event
   if (context_->has_sparse_memory())
     if (const auto [placed, begin] = placed_work(*this, work); !placed.empty())
       return enqueue_placed(
-          *this, placed, command, watched(event),
+          *this, placed, command,
           [&work, begin = begin](Queue& on, const Coherence::Placed& part, const CommandInfo& own) {
             Work<M> there = work;
             narrow(there, part.begin - begin, part.end - part.begin);
@@ -443,9 +451,8 @@ bool Queue::follows_launch(std::span<const Ref<Event>> waits) const {
                      [](const Ref<Event>& wait) { return wait->status() == CL_COMPLETE; });
 }
 
-Ref<Event> Queue::join(const Ref<Event>& turn, std::vector<Ref<Event>> parts, cl_command_type type,
-                       EventUse event) {
-  Submission submission{.command = {type, parts}, .event = event, .keep_ended_waits = true};
+Ref<Event> Queue::join(const Ref<Event>& turn, std::vector<Ref<Event>> parts, cl_command_type type) {
+  Submission submission{.command = {type, parts}, .event = EventUse::Report, .keep_ended_waits = true};
   Prepared prepared = prepare(submission);
   if (prepared.doomed) return std::move(prepared.event);
   prepared.event->order().set_launch_parts(turn, parts);

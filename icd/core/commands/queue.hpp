@@ -91,6 +91,8 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
 
   /// A command failed whose event, if it has one, the application does not know (Event::set_silent).
   void failed_silently(cl_int status);
+  /// Has the next finish() throw, if that is a failure that nobody else tells of. @returns whether it is.
+  bool keep_failure(cl_int status);
   /// The track of the trace with this queue's commands; null if this process does not record.
   const std::shared_ptr<trace::Track>& track() const { return track_; }
   /// What a trace calls the device; empty without a trace.
@@ -125,9 +127,7 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   void note_launch() { last_launch_ = commands_; }
   /// Enqueues the end of a launch that is divided among members: completes when all of its parts have.
   /// @param turn the marker that the parts wait for
-  /// @param event Report or Watch
-  Ref<Event> join(const Ref<Event>& turn, std::vector<Ref<Event>> parts, cl_command_type type,
-                  EventUse event);
+  Ref<Event> join(const Ref<Event>& turn, std::vector<Ref<Event>> parts, cl_command_type type);
   /// Enqueues a command of this process: calls action() when it is the command's turn, on the thread that
   /// learns of that. The command completes when action() returns.
   Ref<Event> call(std::function<void()> action, const CommandInfo& command);
@@ -184,8 +184,8 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   std::vector<cl_queue_properties> property_list_;
   QueueOrder order_;
   std::shared_ptr<trace::Track> track_;
-  std::string_view traced_device_;  ///< trace::kept()
-  std::atomic<cl_int> silent_failure_{CL_SUCCESS};
+  std::string_view traced_device_;                  ///< trace::kept()
+  std::atomic<cl_int> silent_failure_{CL_SUCCESS};  ///< for the next finish()
   std::mutex members_mutex_;
   std::vector<Ref<Queue>> members_;  ///< of members; empty until they are used
   std::recursive_mutex together_;

@@ -45,7 +45,7 @@ std::vector<Coherence::Placed> placed_writes(Queue& queue, Memory& buffer, std::
 }
 
 Ref<Event> enqueue_placed(
-    Queue& queue, std::span<const Coherence::Placed> placed, const CommandInfo& command, EventUse event,
+    Queue& queue, std::span<const Coherence::Placed> placed, const CommandInfo& command,
     FunctionRef<Ref<Event>(Queue& on, const Coherence::Placed& part, const CommandInfo& command)> enqueue) {
   // As for a divided launch: the first marker ends when it is the command's turn, the second one when all
   // parts have ended.
@@ -56,7 +56,7 @@ Ref<Event> enqueue_placed(
     Queue& on = part.member == 0 ? queue : queue.member_queue(part.member);
     parts.push_back(enqueue(on, part, after_turn));
   }
-  return queue.join(turn, std::move(parts), command.type, event);
+  return queue.join(turn, std::move(parts), command.type);
 }
 
 }  // namespace clique::icd

@@ -25,12 +25,11 @@ std::vector<Coherence::Placed> placed_reads(Queue& queue, Memory& buffer, std::u
 std::vector<Coherence::Placed> placed_writes(Queue& queue, Memory& buffer, std::uint64_t offset,
                                              std::uint64_t size);
 
-/// Enqueues a command as several, between two markers in the queue.
-/// @param event Report or Watch
+/// Enqueues a command as several, between two markers in the queue. The event is reported.
 /// @param enqueue puts one part into a queue of its member, as the given command, and returns its event,
 /// which is reported
 Ref<Event> enqueue_placed(
-    Queue& queue, std::span<const Coherence::Placed> placed, const CommandInfo& command, EventUse event,
+    Queue& queue, std::span<const Coherence::Placed> placed, const CommandInfo& command,
     FunctionRef<Ref<Event>(Queue& on, const Coherence::Placed& part, const CommandInfo& command)> enqueue);
 
 }  // namespace clique::icd

@@ -20,18 +20,12 @@ struct KernelFunction;
 enum class EventUse : std::uint8_t {
   None,    ///< nothing: the command has no event
   Order,   ///< other commands wait for it, but nobody looks at its status
-  Watch,   ///< the worker reports its status, which only the library sees
   Report,  ///< the worker reports its status
 };
 
 /// For entry points. @param wanted whether the application gets the event, or a blocking call waits for it.
 constexpr EventUse report_if(bool wanted) {
   return wanted ? EventUse::Report : EventUse::None;
-}
-
-/// For commands whose end the library has to learn of, whether or not the application does.
-constexpr EventUse watched(EventUse event) {
-  return event == EventUse::None ? EventUse::Watch : event;
 }
 
 /// The application's arguments of any command. The wait list has to outlive the call.

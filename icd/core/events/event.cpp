@@ -65,10 +65,11 @@ bool Event::profiled() const {
 void Event::advance(cl_int status, const Times& times) {
   // A callback may release the last other reference.
   const Ref<Event> self(this);
-  // Before clFinish, which waits for the event, returns.
-  if (status < 0 && silent_ && !ended()) queue_->failed_silently(status);
+  // Before clFinish returns, which waits for the event; and again, as the event may become silent meanwhile.
+  if (!ended()) tell_if_silent(status);
   const EventProgress::Due due = progress_.advance(status, times);
   if (!due.changed) return;
+  tell_if_silent(status);
   if (note_ && status <= CL_COMPLETE) show(*this, *note_);
   std::vector<Ref<Event>> followed;
   if (status <= CL_COMPLETE) followed = order_.take_followed();
@@ -78,6 +79,15 @@ void Event::advance(cl_int status, const Times& times) {
     --held_by_callbacks_;
     release();
   }
+}
+
+void Event::set_silent() {
+  silent_ = true;
+  tell_if_silent(status());
+}
+
+void Event::tell_if_silent(cl_int status) {
+  if (status < 0 && silent_ && !told_.exchange(true)) queue_->failed_silently(status);
 }
 
 void Event::end_in_order(cl_int status, const Times& times) {

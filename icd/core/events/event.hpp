@@ -83,9 +83,9 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   /// Whether times() are for the application.
   bool profiled() const;
 
-  /// The application does not get the event: a failure is treated as that of a command without one. To be
-  /// called before the command is posted.
-  void set_silent() { silent_ = true; }
+  /// The application does not get the event of this command in a queue: a failure is that of a command
+  /// without one, which the next clFinish returns.
+  void set_silent();
 
   // Completing it.
 
@@ -118,6 +118,8 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   void announce(Worker& consumer);
 
  private:
+  void tell_if_silent(cl_int status);
+
   protocol::CommandId id_ = next_id();
   Ref<Context> context_;
   Ref<Queue> queue_;
@@ -125,7 +127,8 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   cl_command_type type_ = CL_COMMAND_USER;
   EventOrder order_;
   EventProgress progress_;
-  bool silent_ = false;
+  std::atomic<bool> silent_ = false;
+  std::atomic<bool> told_ = false;  ///< whether the queue knows of the failure of a silent event
   bool several_queues_ = false;
   bool profiled_ = false;       ///< of a command of several queues
   std::uint64_t enqueued_ = 0;  ///< ns on this host's clock; 0 in queues without profiling

@@ -63,10 +63,10 @@ EventProgress::Times EventOrder::times_with_parts(const EventProgress::Times& ti
 }
 
 cl_int EventOrder::status_with_parts(cl_int status) {
-  // The marker at the end of a divided launch fails with the status for a failed wait list.
-  const bool is_launch = std::exchange(turn_, nullptr) != nullptr;
+  turn_ = nullptr;
+  // A command that waits for a part which fails is reported with a status that says no more than that.
   for (const Ref<Event>& part : std::exchange(parts_, {}))
-    if ((status >= 0 || is_launch) && part->status() < 0) return part->status();
+    if (part->status() < 0) return part->status();
   return status;
 }
 

@@ -47,8 +47,9 @@ class EventOrder {
   /// This event has ended. @returns those events, to be released without a lock. Any thread.
   std::vector<Ref<Event>> take_followed();
 
-  /// The transfers that the command consists of: it fails if one of them does, whatever its worker reports.
-  /// It waits for all of them. To be called before the command is posted.
+  /// The transfers that the command consists of, or that bring the content it uses: it fails if one of them
+  /// does, whatever its worker reports, and as that one has. It waits for all of them. To be called before
+  /// the command is posted.
   void set_parts(std::vector<Ref<Event>> parts);
   /// set_parts() for a launch that is divided, or a transfer between two markers: the times are those of the
   /// parts, as far as these have any, and so is the failure.

@@ -227,7 +227,7 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   /// as far as that is known.
   /// @param why it is not divided
   Ref<Event> launch_without_room(Queue& queue, const NdRange& range, const CombinedLaunches& launches,
-                                 const CommandInfo& command, EventUse event, const std::string& why);
+                                 const CommandInfo& command, const std::string& why);
   /// Whether a device has room for what the accesses are of sparse buffers.
   static bool has_room(const Device& device, std::span<const Access> accesses);
   /// Throws Error(CL_MEM_OBJECT_ALLOCATION_FAILURE) unless has_room().

@@ -461,17 +461,17 @@ void Kernel::require_room(const Device& device, std::span<const Access> accesses
 }
 
 Ref<Event> Kernel::launch_without_room(Queue& queue, const NdRange& range, const CombinedLaunches& launches,
-                                       const CommandInfo& command, EventUse event, const std::string& why) {
+                                       const CommandInfo& command, const std::string& why) {
   Division used;
   if (launches.footprint != nullptr && !uses_svm()) used = divide(launches, range, used_values(), 1);
   if (used.parts.size() != 1) {
     require_room(*queue.device(), accesses_, why);
-    return post_launch(queue, range, {}, accesses_, accesses_arguments_, command, event);
+    return post_launch(queue, range, {}, accesses_, accesses_arguments_, command, EventUse::Report);
   }
   const std::vector<Access> accesses = accesses_of(used, 0);
   require_room(*queue.device(), accesses, why);
   const std::vector<cl_uint> arguments(accesses.size(), KernelUse::kNoArgument);
-  return post_launch(queue, range, {}, accesses, arguments, command, event);
+  return post_launch(queue, range, {}, accesses, arguments, command, EventUse::Report);
 }
 
 Ref<Event> Kernel::post_part(Queue& queue, const NdRange& range, const Division& division, std::size_t part,
@@ -534,7 +534,7 @@ Ref<Event> Kernel::launch_combined(Queue& queue, const NdRange& range, const Com
   std::string why;
   const Division* const division =
       doomed ? nullptr : chosen_division(launches, range, !sparse, decision, why);
-  if (division == nullptr && sparse) return launch_without_room(queue, range, launches, command, event, why);
+  if (division == nullptr && sparse) return launch_without_room(queue, range, launches, command, why);
   if (division == nullptr) {
     if (!doomed && decision.epoch == 0)
       decision = launches.gate->decide(size, {}, [&] { return content_of(*launches.device, nullptr); });
@@ -543,7 +543,8 @@ Ref<Event> Kernel::launch_combined(Queue& queue, const NdRange& range, const Com
     const auto together = queue.keep_together();
     Ref<Event> turn;
     if (moves) turn = queue.nothing({CL_COMMAND_MARKER, command.waits}, EventUse::Report);
-    Ref<Event> whole = post_launch(queue, range, {}, accesses_, accesses_arguments_, command, watched(event));
+    Ref<Event> whole =
+        post_launch(queue, range, {}, accesses_, accesses_arguments_, command, EventUse::Report);
     if (whole) measure(whole, launches.gate, size, decision, turn);
     return whole;
   }
@@ -571,7 +572,7 @@ Ref<Event> Kernel::launch_combined(Queue& queue, const NdRange& range, const Com
     for (std::size_t k = 0; k < copies[i].size(); ++k)
       for (const MergedBuffer& merged = division->merged[k]; const MergedChange& change : merged.changes)
         ends.push_back(merge_copy(queue, merged.argument, change, copies[i][k], parts[i]));
-  Ref<Event> whole = queue.join(turn, std::move(ends), command.type, watched(event));
+  Ref<Event> whole = queue.join(turn, std::move(ends), command.type);
   if (for_members && whole->status() >= 0) queue.note_launch();
   measure(whole, launches.gate, size, decision, turn, parts, *division);
   return whole;

@@ -328,7 +328,7 @@ Ref<Event> CommandBuffer::enqueue(const Queues& queues, std::span<const Ref<Even
   }
   const Ref<Event> first = ends.empty() ? queues.front()->nothing(command, EventUse::Report) : ends.front();
   if (ends.empty()) ends.push_back(first);
-  Ref<Event> whole = queues.front()->join(first, std::move(ends), command.type, EventUse::Report);
+  Ref<Event> whole = queues.front()->join(first, std::move(ends), command.type);
   whole->set_several_queues(
       std::all_of(queues.begin(), queues.end(), [](const Ref<Queue>& queue) { return queue->profiling(); }));
   return whole;

@@ -134,6 +134,25 @@ TEST_F(LostWorker, DependantsOnTheOtherNodeFail) {
   expect_works(queues[1], 5);
 }
 
+TEST_F(LostWorker, DataThatDoesNotArriveFailsCommandsWithoutEvents) {
+  const Mem awaited = buffer<cl_uint>(1024);
+  const Mem result = buffer<cl_uint>(1024);
+  const Kernel fill = with_args("fill", {awaited});
+  const Kernel copy = with_args("copy", {awaited, result});
+  const Event running = start_endless(queues[0]);
+  ASSERT_CL(enqueue(queues[0], fill, 1024));
+  ASSERT_CL(enqueue(queues[1], copy, 1024));
+  Event copied;
+  ASSERT_CL(enqueue(queues[1], copy, 1024, {}, copied.out()));
+  ASSERT_CL(clFlush(queues[1]));
+  ASSERT_EQ(0, ::kill(nodes[0].worker(), SIGKILL));
+  EXPECT_NE(CL_SUCCESS, WITHIN(kLossLimit, clFinish(queues[1])));
+  EXPECT_LT(status_of(copied), 0);
+  EXPECT_NE(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, status_of(copied)) << "it has no wait list";
+  EXPECT_CL(WITHIN(kLossLimit, clFinish(queues[1])));
+  expect_works(queues[1], 6);
+}
+
 TEST_F(LostWorker, DataThatWasOnlyThereIsAnError) {
   const Mem lost = buffer<cl_uint>(1024);
   const Mem result = buffer<cl_uint>(1024);
