@@ -2,6 +2,7 @@
 """Limits of one client in authorized-clients: sessions, session-memory, devices."""
 
 import os
+import re
 import subprocess
 
 import nodes
@@ -96,10 +97,15 @@ class Devices(nodes.TestCase):
         said = self.clinfo(node, prefix=nodes.AS_NOBODY, CLIQUE_IDENTITY=str(self.key))
         return [line.partition(': ')[2] for line in said.splitlines() if 'Device #' in line]
 
+    @staticmethod
+    def part_of(name):
+        """What a device's name begins with: no spaces, which end an option, and no '(R)' of Intel's."""
+        return re.match(r'[\w-]+', name)[0]
+
     def parts_of_names(self):
-        """What the names of PoCL's two devices begin with, first that of the device with one thread."""
+        """The parts of the names of PoCL's two devices, first that of the device with one thread."""
         node = self.served('')
-        names = [name.split()[0] for name in self.devices(node) if 'Fake' not in name]
+        names = [self.part_of(name) for name in self.devices(node) if 'Fake' not in name]
         node.stop()
         # Of PoCL 3, and of later ones.
         return sorted(names, key=lambda name: not name.startswith(('basic-', 'cpu-minimal-')))
@@ -112,7 +118,7 @@ class Devices(nodes.TestCase):
         everything = self.devices(node)
         if len(everything) != 4:
             self.skipTest(f'this cliqued has other devices than two GPUs and two of PoCL: {everything}')
-        basic = everything[2].split()[0]
+        basic = self.part_of(everything[2])
         for options, expected in (('devices=3', everything[3:]), ('devices=0,3', [everything[0], everything[3]]),
                                   ('devices=gpu', everything[:2]), (f'devices={basic},1', everything[1:3])):
             with self.subTest(options):
