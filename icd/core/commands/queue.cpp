@@ -153,7 +153,8 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   if (prepared.event) prepared.event->order().set_gates(std::move(gates));
 
   const bool reported = submission.event == EventUse::Report;
-  // If one of them fails, the command does with it, whose status says why.
+  // If a transfer fails, so does the command. The transfer's status says why: the command's event gets it or,
+  // if the worker does not report that event, the next finish().
   if (reported && !transfers.empty())
     prepared.event->order().set_parts(transfers);
   else

@@ -79,10 +79,9 @@ class Divider {
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(members, groups));
     Division division{dimension, unit_of(groups, launch_.has_groups, count), {}, {}};
     const bool fits = balanced.size() == count + 1 && balanced.back() == groups;
-    const Borders borders = fits ? balanced : equal_borders(groups, division.unit, count);
-    division.parts = parts(dimension, borders);
-    if (fits && !have_room(division.parts))
-      division.parts = parts(dimension, equal_borders(groups, division.unit, count));
+    const Borders equal = equal_borders(groups, division.unit, count);
+    division.parts = parts(dimension, fits ? balanced : equal);
+    if (fits && !have_room(division.parts)) division.parts = parts(dimension, equal);
     if (merges) merge(division);
     if (division.merged_bytes() > kMostCopied)
       return refused(dimension, "copies of more than " + std::to_string(kMostCopied >> 20U) +

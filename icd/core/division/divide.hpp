@@ -28,6 +28,7 @@ struct UsedBuffer {
 struct UsedValues {
   std::vector<std::span<const std::byte>> scalars;  ///< for each argument; empty: not a scalar
   std::vector<UsedBuffer> buffers;
+  std::uint64_t room = ~std::uint64_t{0};  ///< DivisibleLaunch::room
 };
 
 /// A launch that may be divided.

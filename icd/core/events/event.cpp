@@ -65,7 +65,8 @@ bool Event::profiled() const {
 void Event::advance(cl_int status, const Times& times) {
   // A callback may release the last other reference.
   const Ref<Event> self(this);
-  // Before clFinish returns, which waits for the event; and again, as the event may become silent meanwhile.
+  // The queue has to know of a failure before a clFinish that waits for this event returns. The second look
+  // is for set_silent(), which another thread may call in between.
   if (!ended()) tell_if_silent(status);
   const EventProgress::Due due = progress_.advance(status, times);
   if (!due.changed) return;

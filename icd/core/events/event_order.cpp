@@ -64,7 +64,7 @@ EventProgress::Times EventOrder::times_with_parts(const EventProgress::Times& ti
 
 cl_int EventOrder::status_with_parts(cl_int status) {
   turn_ = nullptr;
-  // A command that waits for a part which fails is reported with a status that says no more than that.
+  // The worker reports a command whose part has failed with a status that does not say why.
   for (const Ref<Event>& part : std::exchange(parts_, {}))
     if (part->status() < 0) return part->status();
   return status;

@@ -214,8 +214,6 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
                   std::size_t members) const;
   /// The current arguments.
   UsedValues used_values() const;
-  /// DivisibleLaunch::room of a launch with these arguments.
-  std::uint64_t room_for(const UsedValues& values) const;
   /// How the launch is divided; null: it runs whole.
   /// @param has_room whether one member has room for all buffers of the context; otherwise it is divided if
   /// that is possible, whether or not that is faster

@@ -231,19 +231,16 @@ UsedValues Kernel::used_values() const {
     values.buffers.push_back(
         {i, &keeper_of(memory), memory.coherence_begin(), memory.size(), layout_of(memory), memory.sparse()});
   }
+  if (std::any_of(values.buffers.begin(), values.buffers.end(),
+                  [](const UsedBuffer& buffer) { return buffer.sparse; }))
+    values.room = context()->sure_room();
   return values;
-}
-
-std::uint64_t Kernel::room_for(const UsedValues& values) const {
-  const bool sparse = std::any_of(values.buffers.begin(), values.buffers.end(),
-                                  [](const UsedBuffer& buffer) { return buffer.sparse; });
-  return sparse ? context()->sure_room() : ~std::uint64_t{0};
 }
 
 const Division& Kernel::division_of(CombinedLaunches& launches, const NdRange& range) {
   const UsedValues values = used_values();
   auto& known = launches.known;
-  std::string key = key_of(values.scalars, values.buffers, range, room_for(values),
+  std::string key = key_of(values.scalars, values.buffers, range, values.room,
                            launches.gate->version({range.global, range.local}));
   const auto found =
       std::find_if(known.begin(), known.end(), [&](const auto& one) { return one->key == key; });
@@ -271,7 +268,7 @@ Division Kernel::divide(const CombinedLaunches& launches, const NdRange& range, 
     }
   }
   return icd::divide({*launches.footprint, values.scalars, values.buffers, space_of(range),
-                      groups_given(range), room_for(values)},
+                      groups_given(range), values.room},
                      members, launches.gate->borders({range.global, range.local}));
 }
 
