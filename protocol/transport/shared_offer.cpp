@@ -1,6 +1,7 @@
 #include "protocol/transport/shared_offer.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -179,6 +180,10 @@ SharedOffer::SharedOffer()
 
 std::optional<SharedOffer::Taken> SharedOffer::serve(const std::string& client_token,
                                                      const std::string& peer_token) {
+  // accept4() makes a socket before it finds that nobody waits, and the kernel frees that in the midst of
+  // what the worker does next.
+  pollfd listener{listener_.get(), POLLIN, 0};
+  if (::poll(&listener, 1, 0) <= 0) return std::nullopt;
   Fd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!connection) return std::nullopt;
   limit_waiting(connection.get(), kPatience);
