@@ -200,11 +200,11 @@ void Dispatcher::handle(List list, const protocol::Incoming& incoming, Sender se
   backend_.flush();
 }
 
-void Dispatcher::handle_commands(protocol::Incoming&& incoming) {
+void Dispatcher::handle_commands(protocol::Incoming&& incoming, bool more) {
   commands_ = std::move(incoming);
   command_reader_.begin(commands_.records, commands_.frames, commands_.owner);
   paused_ = true;
-  read_commands();
+  read_commands(more);
 }
 
 bool Dispatcher::go_on() {
@@ -213,7 +213,7 @@ bool Dispatcher::go_on() {
   return true;
 }
 
-void Dispatcher::read_commands() {
+void Dispatcher::read_commands(bool more) {
   Handler handler{*this, Sender::Client};
   const auto admit = [this](protocol::Op op) {
     return (op != protocol::RunKernel::op && op != protocol::RunRecording::op) ||
@@ -222,7 +222,7 @@ void Dispatcher::read_commands() {
   paused_ = !command_reader_.go_on(protocol::ClientMessages{}, admit, handler);
   // The payloads of the commands may be in memory that the client waits for.
   if (!paused_) commands_ = {};
-  backend_.flush();
+  if (paused_ || !more) backend_.flush();
 }
 
 void Dispatcher::handle_peer(const protocol::Incoming& incoming) {

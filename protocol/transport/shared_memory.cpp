@@ -325,6 +325,11 @@ void SharedMemory::get(std::uint64_t at, std::span<std::byte> bytes) const {
   if (bytes.size() > first) std::memcpy(bytes.data() + first, ring(other_), bytes.size() - first);
 }
 
+bool SharedMemory::follows(std::size_t most) const {
+  const std::uint64_t available = lane(side_).written.load(std::memory_order_acquire) - read_;
+  return available > 0 && available <= most;
+}
+
 SharedMemory::Received SharedMemory::receive(Incoming& incoming) {
   Lane& own = lane(side_);
   const std::uint64_t available = own.written.load(std::memory_order_acquire) - read_;

@@ -108,6 +108,9 @@ class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
 
   /// Takes the next batch. Throws DecodeError.
   Received receive(Incoming& incoming);
+  /// Whether something of at most `most` bytes, without the payloads, can be received now. The sender may
+  /// lie.
+  bool follows(std::size_t most) const;
   /// A file descriptor that is readable if something has arrived since arm() returned true.
   int doorbell() const { return doorbells_[side_].get(); }
   /// To be called before sleeping. Thread-safe. @returns false if there is something to receive.

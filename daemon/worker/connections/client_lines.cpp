@@ -9,6 +9,11 @@
 
 namespace clique::daemon {
 
+namespace {
+/// Bytes of a batch that the device may learn of together with the batch before it: some four commands.
+constexpr std::size_t kSmallBatch = 256;
+}  // namespace
+
 ClientLines::ClientLines(zmq::socket_t socket, Admission& admission, ClientConnections& connections,
                          Dispatcher& dispatcher, Segments& segments, const Surroundings& surroundings,
                          InwardLine::Acknowledge acknowledge)
@@ -86,7 +91,7 @@ bool ClientLines::receive_shared() {
       surroundings_.waiting.count(incoming);
       from_memory_.add(bytes_of(incoming));
     }
-    dispatcher_.handle_commands(std::move(incoming));
+    dispatcher_.handle_commands(std::move(incoming), shared_->follows(kSmallBatch));
   }
   return count > 0;
 }
