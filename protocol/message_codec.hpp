@@ -11,6 +11,39 @@
 
 namespace clique::protocol {
 
+namespace detail {
+
+/// Builds msgpack's tree of objects in a zone, whose size it limits. Strings and blocks stay in the batch.
+class RecordVisitor : public msgpack::detail::create_object_visitor {
+  using Base = msgpack::detail::create_object_visitor;
+
+ public:
+  explicit RecordVisitor(msgpack::zone& zone)
+      : Base([](msgpack::type::object_type, std::size_t, void*) { return true; }, nullptr,
+             msgpack::unpack_limit(Limits::kArray, 0, Limits::kString, Limits::kBin, 0, Limits::kDepth)) {
+    set_zone(zone);
+    set_referenced(false);
+  }
+
+  /// For the next record. @param bytes of the record, and of what follows it
+  void begin(std::size_t bytes) {
+    init();
+    left_ = std::min(Limits::kElements, bytes);
+  }
+
+  /// Before the memory for the elements is allocated: each of them takes at least one byte of the batch.
+  bool start_array(std::uint32_t elements) {
+    if (elements > left_) throw msgpack::array_size_overflow("more elements of arrays than allowed");
+    left_ -= elements;
+    return Base::start_array(elements);
+  }
+
+ private:
+  std::size_t left_ = 0;
+};
+
+}  // namespace detail
+
 struct BatchReader::State {
   std::span<const std::byte> records;
   std::span<const Payload> frames;
@@ -18,8 +51,8 @@ struct BatchReader::State {
   std::size_t offset = 0;
   /// The present record: its message number, then the fields.
   std::span<const msgpack::object> elements;
-  msgpack::object record;
   msgpack::zone zone;
+  detail::RecordVisitor visitor{zone};
 };
 
 template <typename M>

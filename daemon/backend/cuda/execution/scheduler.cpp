@@ -118,19 +118,19 @@ std::vector<TaskRef> Scheduler::resolve(const TaskRef& task) {
 
 void Scheduler::proceed(TaskRef task) {
   // A loop instead of recursion, since chains may have thousands of tasks.
-  std::deque<TaskRef> ready{std::move(task)};
-  while (!ready.empty()) {
-    const TaskRef next = std::move(ready.front());
-    ready.pop_front();
-    next->held_ = false;
-    if (next->failure_ != CL_SUCCESS) {
-      next->after_.clear();
-      next->conclude(next->failure_);
+  std::vector<TaskRef> ready;
+  for (std::size_t next = 0;; ++next) {
+    task->held_ = false;
+    if (task->failure_ != CL_SUCCESS) {
+      task->after_.clear();
+      task->conclude(task->failure_);
     } else {
-      submit(next);
+      submit(task);
     }
-    next->lane_.reset();
-    for (TaskRef& held : resolve(next)) ready.push_back(std::move(held));
+    task->lane_.reset();
+    for (TaskRef& held : resolve(task)) ready.push_back(std::move(held));
+    if (next == ready.size()) return;
+    task = std::move(ready[next]);
   }
 }
 

@@ -157,19 +157,21 @@ TaskRef Commands::make_task(const Command& command, const std::shared_ptr<Queue>
 
 void Commands::enqueue(const TaskRef& task, const std::shared_ptr<Queue>& queue,
                        const std::vector<TaskRef>& waits, Ordering ordering) {
-  std::vector<TaskRef> order;
-  if (queue->last && !queue->last->ended()) order.push_back(queue->last);
+  const TaskRef last = queue->last && !queue->last->ended() ? queue->last : nullptr;
   if (queue->in_order) {
     queue->last = task;
-  } else {
-    auto& pending = queue->pending;
-    if (ordering.everything_before || pending.size() > kManyPending)
-      std::erase_if(pending, [](const TaskRef& one) { return one->ended(); });
-    if (ordering.everything_before) order.insert(order.end(), pending.begin(), pending.end());
-    if (ordering.everything_before && ordering.everything_after) pending.clear();
-    if (ordering.everything_after) queue->last = task;
-    pending.push_back(task);
+    scheduler_.enter(task, queue->lane, waits, {&last, last ? 1U : 0U});
+    return;
   }
+  std::vector<TaskRef> order;
+  if (last) order.push_back(last);
+  auto& pending = queue->pending;
+  if (ordering.everything_before || pending.size() > kManyPending)
+    std::erase_if(pending, [](const TaskRef& one) { return one->ended(); });
+  if (ordering.everything_before) order.insert(order.end(), pending.begin(), pending.end());
+  if (ordering.everything_before && ordering.everything_after) pending.clear();
+  if (ordering.everything_after) queue->last = task;
+  pending.push_back(task);
   scheduler_.enter(task, queue->lane, waits, order);
 }
 
