@@ -17,6 +17,13 @@
 #include "daemon/worker/options.hpp"
 #include "daemon/worker/worker.hpp"
 
+// jemalloc's settings: the memory of blocks for received and staged data, which come and go all the time, is
+// kept for some seconds, whatever their size. That saves its page faults.
+extern "C" {
+extern const char* const malloc_conf;
+const char* const malloc_conf = "oversize_threshold:0";
+}
+
 namespace {
 
 using namespace clique::daemon;

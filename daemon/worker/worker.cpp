@@ -1,7 +1,5 @@
 #include "daemon/worker/worker.hpp"
 
-#include <malloc.h>
-
 #include <cstdlib>
 
 #include "daemon/common/caches.hpp"
@@ -26,13 +24,6 @@ namespace {
 // Of cl.h.
 constexpr std::uint32_t kPlatformName = 0x0902;
 constexpr std::uint32_t kPlatformVendor = 0x0903;
-
-/// Blocks for received and staged data come and go all the time. Keeping their memory saves its page faults.
-void keep_large_blocks() {
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  mallopt(M_TOP_PAD, 16 << 20);
-}
 
 CuFileUse cufile_use(const WorkerOptions& options) {
   return options.kind == PlatformKind::Cuda ? options.session.cufile : CuFileUse::Never;
@@ -179,7 +170,6 @@ void run_worker(const ControlChannel& control, const WorkerOptions& options, Bac
   try {
     prepare_cufile(cufile_use(options));
     confine(options);
-    keep_large_blocks();
     set_spin_time();
     serve(options, make_backend, control);
   } catch (const std::exception& error) {
