@@ -197,23 +197,24 @@ void Dispatcher::handle(List list, const protocol::Incoming& incoming, Sender se
   Handler handler{*this, sender};
   reader_.read(list, incoming.records, incoming.frames, incoming.owner, handler);
   // Before the next batch, since decoding that one may take longer than executing this one.
-  backend_.flush();
+  flush();
 }
 
-void Dispatcher::handle_commands(protocol::Incoming&& incoming, bool more) {
+void Dispatcher::handle_commands(protocol::Incoming&& incoming) {
   commands_ = std::move(incoming);
   command_reader_.begin(commands_.records, commands_.frames, commands_.owner);
   paused_ = true;
-  read_commands(more);
+  read_commands();
 }
 
 bool Dispatcher::go_on() {
   if (!paused_ || !surroundings_.pacer.admits()) return false;
   read_commands();
+  flush();
   return true;
 }
 
-void Dispatcher::read_commands(bool more) {
+void Dispatcher::read_commands() {
   Handler handler{*this, Sender::Client};
   const auto admit = [this](protocol::Op op) {
     return (op != protocol::RunKernel::op && op != protocol::RunRecording::op) ||
@@ -222,7 +223,6 @@ void Dispatcher::read_commands(bool more) {
   paused_ = !command_reader_.go_on(protocol::ClientMessages{}, admit, handler);
   // The payloads of the commands may be in memory that the client waits for.
   if (!paused_) commands_ = {};
-  if (paused_ || !more) backend_.flush();
 }
 
 void Dispatcher::handle_peer(const protocol::Incoming& incoming) {

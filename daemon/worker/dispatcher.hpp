@@ -39,9 +39,9 @@ class Dispatcher {
 
   /// Handles a batch of the client's commands, or begins to: a kernel may have to wait for its turn on the
   /// device, and what follows it waits, too. Not while paused().
-  /// @param more whether a small batch follows at once. The device then gets the mark of these commands' end
-  /// with that batch's; the caller calls Backend::flush() if that batch does not come.
-  void handle_commands(protocol::Incoming&& incoming, bool more = false);
+  void handle_commands(protocol::Incoming&& incoming);
+  /// Has the end of these commands noticed (Backend::flush()). The session does so, too, before it rests.
+  void flush() { backend_.flush(); }
   /// Whether a batch of commands has been begun and not ended.
   bool paused() const { return paused_; }
   /// Goes on with that batch, if it may go on. @returns whether anything was handled
@@ -85,7 +85,7 @@ class Dispatcher {
   };
 
   /// Reads `commands_` to its end, or to a kernel that has to wait.
-  void read_commands(bool more = false);
+  void read_commands();
   template <typename List>
   void handle(List list, const protocol::Incoming& incoming, Sender sender);
 

@@ -10,7 +10,7 @@
 namespace clique::daemon {
 
 namespace {
-/// Bytes of a batch that the device may learn of together with the batch before it: some four commands.
+/// Bytes of a batch that may be flushed together with the one before it: some four commands.
 constexpr std::size_t kSmallBatch = 256;
 }  // namespace
 
@@ -65,10 +65,12 @@ bool ClientLines::receive_line() {
 }
 
 void ClientLines::take_commands(protocol::Incoming&& incoming) {
-  if (shared_)
+  if (shared_) {
     from_socket_.push_back(std::move(incoming));
-  else
-    dispatcher_.handle_commands(std::move(incoming));
+    return;
+  }
+  dispatcher_.handle_commands(std::move(incoming));
+  dispatcher_.flush();
 }
 
 bool ClientLines::receive_shared() {
@@ -91,7 +93,9 @@ bool ClientLines::receive_shared() {
       surroundings_.waiting.count(incoming);
       from_memory_.add(bytes_of(incoming));
     }
-    dispatcher_.handle_commands(std::move(incoming), shared_->follows(kSmallBatch));
+    dispatcher_.handle_commands(std::move(incoming));
+    // Before the next batch, unless that takes less time than the flush.
+    if (!may_receive() || !shared_->follows(kSmallBatch)) dispatcher_.flush();
   }
   return count > 0;
 }
