@@ -17,11 +17,11 @@
 #include "daemon/worker/options.hpp"
 #include "daemon/worker/worker.hpp"
 
-// jemalloc's settings: the memory of blocks for received and staged data, which come and go all the time, is
-// kept for some seconds, whatever their size. That saves its page faults.
+// jemalloc's settings: memory of blocks below 1 GiB is kept for some seconds. Those for received and staged
+// data come and go all the time, and keeping their memory saves its page faults.
 extern "C" {
 extern const char* const malloc_conf;
-const char* const malloc_conf = "oversize_threshold:0";
+const char* const malloc_conf = "oversize_threshold:1073741824";
 }
 
 namespace {
