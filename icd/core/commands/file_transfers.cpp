@@ -32,10 +32,11 @@ Ref<Event> between_markers(Queue& queue, const Access& access, const CommandInfo
   Submission submission{.command = {command.type, both},
                         .accesses = {&access, 1},
                         .event = EventUse::Report,
-                        .keep_ended_waits = true};
+                        .keep_ended_waits = true,
+                        .parts = {&transfer, 1},
+                        .turn = turn};
   Queue::Prepared prepared = queue.prepare(submission);
   if (prepared.doomed) return std::move(prepared.event);
-  prepared.event->order().set_launch_parts(turn, {transfer});
   queue.link().post(protocol::Marker{prepared.header});
   queue.commit(submission, prepared);
   return std::move(prepared.event);

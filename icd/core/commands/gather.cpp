@@ -97,11 +97,11 @@ Ref<Event> gather(Queue& queue, Memory& buffer, std::size_t offset, std::span<st
                         .event = EventUse::Report,
                         .traits = {.late = true},
                         .keep_ended_waits = true,
-                        .fills = to};
+                        .fills = to,
+                        .parts = transfers};
   Queue::Prepared prepared = queue.prepare(submission);
   if (!prepared.doomed) {
     context.set_late_events();
-    prepared.event->order().set_parts(transfers);
     if (buffer.outlives_commands()) prepared.event->keep(Ref<RefCounted>(&buffer));
     // If times are wanted, the command's begin with its turn.
     worker.pending().expect_bulk(prepared.header.id,

@@ -33,6 +33,13 @@ bool ended(const Ref<Event>& event) {
   return event->ended();
 }
 
+/// The status of a command that waits for one that has failed.
+cl_int failure_of_waits(const Submission& submission) {
+  for (const Ref<Event>& part : submission.parts)
+    if (part->status() < 0) return part->status();
+  return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+}
+
 /// A sink that passes data on once other reads have ended, whose data may arrive later through other
 /// connections. The event of the sink's own read has to follow theirs.
 DataSink after(std::vector<Ref<Event>> reads, DataSink sink) {
@@ -139,7 +146,7 @@ Link& Queue::link() const {
 Queue::Prepared Queue::prepare(Submission& submission) {
   Prepared prepared = begin(submission);
   if (prepared.doomed) {
-    if (prepared.event) prepared.event->advance(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    if (prepared.event) prepared.event->advance(failure_of_waits(submission));
     return prepared;
   }
   const std::vector<Ref<Event>> transfers = bring_content(submission, prepared);
@@ -155,7 +162,12 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   const bool reported = submission.event == EventUse::Report;
   // If a transfer fails, so does the command. The transfer's status says why: the command's event gets it or,
   // if the worker does not report that event, the next finish().
-  if (reported && !transfers.empty())
+  if (submission.turn)
+    prepared.event->order().set_launch_parts(submission.turn,
+                                             {submission.parts.begin(), submission.parts.end()});
+  else if (!submission.parts.empty())
+    prepared.event->order().set_parts({submission.parts.begin(), submission.parts.end()});
+  else if (reported && !transfers.empty())
     prepared.event->order().set_parts(transfers);
   else
     for (const Ref<Event>& transfer : transfers)
@@ -453,10 +465,13 @@ bool Queue::follows_launch(std::span<const Ref<Event>> waits) const {
 }
 
 Ref<Event> Queue::join(const Ref<Event>& turn, std::vector<Ref<Event>> parts, cl_command_type type) {
-  Submission submission{.command = {type, parts}, .event = EventUse::Report, .keep_ended_waits = true};
+  Submission submission{.command = {type, parts},
+                        .event = EventUse::Report,
+                        .keep_ended_waits = true,
+                        .parts = parts,
+                        .turn = turn};
   Prepared prepared = prepare(submission);
   if (prepared.doomed) return std::move(prepared.event);
-  prepared.event->order().set_launch_parts(turn, parts);
   link().compose([&](protocol::Batch& outbox) { outbox.add(protocol::Marker{std::move(prepared.header)}); });
   return std::move(prepared.event);
 }

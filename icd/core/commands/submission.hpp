@@ -77,6 +77,11 @@ struct Submission {
   DataSink sink = {};
   KernelUse kernel = {};
   HostTransfer moves = {};
+  /// What the command consists of (EventOrder::set_parts). Needs EventUse::Report. They have to be among what
+  /// it waits for.
+  std::span<const Ref<Event>> parts = {};
+  /// The marker after which the parts began, if the command has their times (EventOrder::set_launch_parts).
+  Ref<Event> turn = {};
 };
 
 }  // namespace clique::icd

@@ -113,6 +113,18 @@ TEST_F(LyingNode, GivenAnEndBeforeTheWholeThenTheReadEnds) {
   EXPECT_EQ(std::count(memory_.begin(), memory_.end(), std::byte{1}), 256);
 }
 
+TEST_F(LyingNode, GivenATransferThatFailsAtOnceThenTheCommandThatItIsAPartOfFailsAsItDoes) {
+  open();
+  const Ref<Queue> queue(new Queue(context_, device_, {}, {}));
+  const Ref<Event> transfer = read();
+  fake_.run([&] { fake_.reply(protocol::EventState{transfer->id(), CL_OUT_OF_RESOURCES, {}}); });
+  transfer->wait();
+  Submission submission{.command = {CL_COMMAND_READ_BUFFER, {&transfer, 1}}, .event = EventUse::Report};
+  EXPECT_EQ(queue->prepare(submission).event->status(), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  submission.parts = submission.command.waits;
+  EXPECT_EQ(queue->prepare(submission).event->status(), CL_OUT_OF_RESOURCES);
+}
+
 TEST_F(LyingNode, GivenPartsOfAReadThatHasFailedThenTheyAreDropped) {
   open();
   const Ref<Event> failed = read();
