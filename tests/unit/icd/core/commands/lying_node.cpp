@@ -44,7 +44,7 @@ class LyingNode : public ::testing::Test {
       std::vector<std::unique_ptr<Link>> links;
       WorkerEndpoint endpoint = fake_.endpoint();
       endpoint.build_timeout = build_timeout_;
-      links.push_back(std::make_unique<Link>(zmq_, std::move(endpoint), std::chrono::seconds(5)));
+      links.push_back(std::make_unique<Link>(zmq_, std::move(endpoint), kPatience));
       return OpenedSession{std::move(links)};
     };
     node_ = std::make_unique<icd::Node>("node", std::vector<protocol::Driver>(1), open,

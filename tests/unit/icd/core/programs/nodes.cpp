@@ -43,7 +43,7 @@ struct Node {
     fake.run([] {});  // makes the functions that were set visible to its thread
     const auto open = [this, &zmq](const auto&) {
       std::vector<std::unique_ptr<Link>> links;
-      links.push_back(std::make_unique<Link>(zmq, fake.endpoint(), std::chrono::seconds(5)));
+      links.push_back(std::make_unique<Link>(zmq, fake.endpoint(), kPatience));
       return OpenedSession{std::move(links)};
     };
     node = std::make_unique<icd::Node>("node", std::vector<protocol::Driver>(1), open,
@@ -336,6 +336,11 @@ class KernelMemory : public ProgramOnNodes {
     buffer = Ref<Memory>(new Buffer(context, CL_MEM_READ_WRITE, 64, nullptr, {}));
     const cl_mem handle = buffer->give_out();
     kernel->set_arg(0, sizeof handle, &handle);
+  }
+  // The thread that receives a's reports may be about to let go of a command and with it of the context,
+  // whose end needs both workers. After this it has done so.
+  void TearDown() override {
+    a.look([] {});
   }
   void watch() {
     buffer->add_destructor([](cl_mem, void* gone) { ++*static_cast<std::atomic<int>*>(gone); }, &gone);

@@ -40,7 +40,7 @@ class HostReadsOfAContext : public ::testing::Test {
     fake_.run([] {});  // so that its thread sees these functions
     const auto open = [this](const auto&) {
       std::vector<std::unique_ptr<Link>> links;
-      links.push_back(std::make_unique<Link>(zmq_, fake_.endpoint(), std::chrono::seconds(5)));
+      links.push_back(std::make_unique<Link>(zmq_, fake_.endpoint(), kPatience));
       return OpenedSession{std::move(links)};
     };
     node_ = std::make_unique<icd::Node>("node", std::vector<protocol::Driver>(1), open,
@@ -76,10 +76,7 @@ TEST_F(HostReadsOfAContext, GivenReadsHaveEndedThenTheContextGoesWithItsLastRefe
   read();
   context_ = nullptr;
   worker_->link().flush();
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (!released_ && std::chrono::steady_clock::now() < deadline)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_TRUE(released_) << "a read that has ended keeps the context";
+  EXPECT_TRUE(eventually([&] { return released_.load(); })) << "a read that has ended keeps the context";
 }
 
 }  // namespace

@@ -120,17 +120,38 @@ TEST(Link, KeepsTheOrderOfEveryThreadAndTheTogethernessOfCompose) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
+/// Tells things that were brought about from things that a heartbeat found a second later. On a busy machine
+/// a few of the former may be late, too.
+class Promptness {
+ public:
+  /// Waits until a condition holds.
+  template <typename F>
+  bool holds(F&& condition) {
+    ++waits_;
+    if (eventually(condition, 500ms)) return true;
+    ++late_;
+    return eventually(condition);
+  }
+  bool usual() const { return late_ * 4 < waits_; }
+
+ private:
+  int waits_ = 0;
+  int late_ = 0;
+};
+
 TEST(Link, SendsByItself) {
   Connection c;
   std::atomic<bool> arrived{false};
   c.worker.on_marker = [&](const protocol::Marker&) { arrived = true; };
   c.open();
-  for (int i = 0; i < 5; ++i) {
+  Promptness prompt;
+  for (int i = 0; i < 10; ++i) {
     std::this_thread::sleep_for(20ms);  // until the reactor sleeps
     arrived = false;
     c.link->post(marker(1));
-    EXPECT_TRUE(eventually([&] { return arrived.load(); }, 500ms));
+    EXPECT_TRUE(prompt.holds([&] { return arrived.load(); }));
   }
+  EXPECT_TRUE(prompt.usual());
 }
 
 TEST(Link, DeliversWhileNobodyWaits) {
@@ -139,18 +160,20 @@ TEST(Link, DeliversWhileNobodyWaits) {
     c.worker.reply(protocol::EventState{one.command.id, 0, {}});
   };
   c.open();
+  Promptness prompt;
   for (std::uint64_t i = 1; i <= 20; ++i) {
     if (i % 4 == 0) std::this_thread::sleep_for(15ms);
     if (i % 3 == 0)
       c.link->request<protocol::Finished>(protocol::Finish{0, 1});  // a thread has just received
     c.link->post(marker(i));
     c.link->flush();
-    EXPECT_TRUE(eventually([&] { return c.recorder.last_state.load() == i; }, 500ms));
+    EXPECT_TRUE(prompt.holds([&] { return c.recorder.last_state.load() == i; }));
   }
+  EXPECT_TRUE(prompt.usual());
   // Without a message from the client.
   std::this_thread::sleep_for(20ms);
   c.worker.run([&] { c.worker.reply(protocol::EventState{77, 0, {}}); });
-  EXPECT_TRUE(eventually([&] { return c.recorder.last_state.load() == 77; }, 500ms));
+  EXPECT_TRUE(eventually([&] { return c.recorder.last_state.load() == 77; }));
 }
 
 TEST(Link, TakesAnAnswerWithoutAWaitingThread) {
@@ -267,14 +290,18 @@ TEST(Link, ClosesWhileOthersWait) {
   EXPECT_EQ(returned.load(), 4);
 }
 
+/// Whether the reactor wakes up at most once in that time.
+bool sleeps_for(std::chrono::milliseconds time) {
+  const auto before = Reactor::instance().wakeups();
+  std::this_thread::sleep_for(time);
+  return Reactor::instance().wakeups() - before <= 1;
+}
+
 TEST(Reactor, SleepsWhileNothingHappens) {
   Connection c;
   c.open();
   c.link->request<protocol::Finished>(protocol::Finish{0, 1});
-  std::this_thread::sleep_for(200ms);
-  const auto before = Reactor::instance().wakeups();
-  std::this_thread::sleep_for(1500ms);
-  EXPECT_LE(Reactor::instance().wakeups() - before, 1U);
+  EXPECT_TRUE(eventually([] { return sleeps_for(1500ms); }));
 }
 
 TEST(Reactor, SleepsDuringALongWait) {
@@ -282,10 +309,7 @@ TEST(Reactor, SleepsDuringALongWait) {
   c.open();
   std::atomic<bool> done{false};
   std::thread waiter([&] { c.link->wait([&] { return done.load(); }); });
-  std::this_thread::sleep_for(200ms);
-  const auto before = Reactor::instance().wakeups();
-  std::this_thread::sleep_for(1000ms);
-  EXPECT_LE(Reactor::instance().wakeups() - before, 1U);
+  EXPECT_TRUE(eventually([] { return sleeps_for(1000ms); }));
   done = true;
   waiter.join();
 }

@@ -65,11 +65,13 @@ TEST(Reactor, GivenClientsAtRestThenOnlyTheBusyOneIsServed) {
   Served busy;
   Served resting[2];
   busy.become_busy();
-  const int before[] = {settled(resting[0].served), settled(resting[1].served)};
-  const int at = busy.served;
-  ASSERT_TRUE(eventually([&] { return busy.served > at + 100; }, 60s));
-  EXPECT_EQ(resting[0].served, before[0]);
-  EXPECT_EQ(resting[1].served, before[1]);
+  // On a busy machine they may seem to rest before they do.
+  EXPECT_TRUE(eventually([&] {
+    const int before[] = {settled(resting[0].served), settled(resting[1].served)};
+    const int at = busy.served;
+    return eventually([&] { return busy.served > at + 100; }) && resting[0].served == before[0] &&
+           resting[1].served == before[1];
+  }));
 }
 
 TEST(Reactor, GivenNewsForAClientAtRestThenItIsServed) {
@@ -79,11 +81,11 @@ TEST(Reactor, GivenNewsForAClientAtRestThenItIsServed) {
   for (int i = 1; i < 20; ++i) {
     settled(resting[1].served);
     resting[1].arrive();
-    ASSERT_TRUE(eventually([&] { return resting[1].arrived == i; }, 60s));
+    ASSERT_TRUE(eventually([&] { return resting[1].arrived == i; }));
   }
   const int before = settled(resting[0].served);
   resting[0].stir();
-  EXPECT_TRUE(eventually([&] { return resting[0].served > before; }, 60s));
+  EXPECT_TRUE(eventually([&] { return resting[0].served > before; }));
 }
 
 TEST(Reactor, GivenAllAtRestThenNewsWakeIt) {
@@ -91,7 +93,7 @@ TEST(Reactor, GivenAllAtRestThenNewsWakeIt) {
   for (int i = 1; i < 20; ++i) {
     settled(resting[1].served);
     resting[1].arrive();
-    ASSERT_TRUE(eventually([&] { return resting[1].arrived == i; }, 60s));
+    ASSERT_TRUE(eventually([&] { return resting[1].arrived == i; }));
   }
   const auto wakeups = Reactor::instance().wakeups();
   std::this_thread::sleep_for(50ms);
