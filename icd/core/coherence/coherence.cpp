@@ -23,6 +23,15 @@ namespace clique::icd {
 
 namespace {
 
+/// Measures a transfer that is about to be posted, and which nothing delays.
+void measure(MovementMeter& meter, Event& arrival, std::uint64_t size) {
+  meter.began(MovementMeter::Clock::now());
+  // The meter is a part of the event's context.
+  arrival.then([&meter, size](cl_int status) {
+    meter.ended(MovementMeter::Clock::now(), status == CL_COMPLETE ? size : 0);
+  });
+}
+
 /// Whether the transfer that was to bring the copy has failed.
 bool broken(const RangeMap<Ref<Event>>::Copy& copy) {
   return std::any_of(copy.ready.begin(), copy.ready.end(), [](const Ref<Event>& ready) {
@@ -424,12 +433,17 @@ Ref<Event> Coherence::pull(Worker& worker, const Fetch& fetch, const Need& need)
   worker.expect_event(arrival);
   using protocol::Command;
   const std::uint64_t size = fetch.end - fetch.begin;
-  worker.link().post(protocol::Expect{{arrival->id(), to_queue, Command::kEvent | Command::kReport,
-                                       before_arrival(worker, fetch.begin, fetch.end)},
-                                      object_.id(),
-                                      fetch.begin,
-                                      size});
-  protocol::Push push{{next_id(), from_queue, 0, ids_of_pending(fetch.ready)},
+  const bool connects = from.connect_peer(worker);
+  std::vector<protocol::CommandId> earlier = before_arrival(worker, fetch.begin, fetch.end);
+  std::vector<protocol::CommandId> ready = ids_of_pending(fetch.ready);
+  if (!connects && earlier.empty() && ready.empty() && context.has_combined_devices())
+    measure(context.movement(from.link().shares_memory() && worker.link().shares_memory()), *arrival, size);
+  worker.link().post(
+      protocol::Expect{{arrival->id(), to_queue, Command::kEvent | Command::kReport, std::move(earlier)},
+                       object_.id(),
+                       fetch.begin,
+                       size});
+  protocol::Push push{{next_id(), from_queue, 0, std::move(ready)},
                       object_.id(),
                       fetch.begin,
                       size,
@@ -443,7 +457,6 @@ Ref<Event> Coherence::pull(Worker& worker, const Fetch& fetch, const Need& need)
     content_size->ensure_on(from);
     push.content_size = content_size->id();
   }
-  from.connect_peer(worker);
   from.link().post(push);
   from.expect_push(arrival);
   return arrival;

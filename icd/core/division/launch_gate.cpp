@@ -61,6 +61,7 @@ bool LaunchGate::decide_at_once(LaunchRecord& record, const Divisible& divisible
   LaunchGroup& group = LaunchGroup::of(record.group);
   const bool same = record.divisible.members == divisible.members;
   record.divisible = divisible;
+  if (divisible.members > 1) group.note_movement(divisible.movement);
   if (!record.borders && divisible.members > 1) group.share_borders(record);
   if (record.whole != 0 && !group.divided()) {
     record.look_again = std::has_single_bit(++record.decisions) || !same;
@@ -95,6 +96,12 @@ GateDecision LaunchGate::whole(LaunchRecord& record) {
   const bool wanted =
       group.divided() || record.measured < kAveraged || record.decisions % kMeasuredOnceIn == 0;
   return {false, group.epoch(), wanted};
+}
+
+GateDecision LaunchGate::not_yet(LaunchRecord& record) {
+  GateDecision decision = whole(record);
+  decision.tries_movement = LaunchGroup::of(record.group).tries_movement(record);
+  return decision;
 }
 
 void LaunchGate::measured(const LaunchSize& size, GateDecision decision, std::uint64_t time,

@@ -19,6 +19,8 @@ struct GateDecision {
   unsigned epoch = 0;
   /// Whether the gate wants to know how long it takes.
   bool measured = true;
+  /// Whether some content should move to measure how fast it does.
+  bool tries_movement = false;
 };
 
 /// Decides whether launches of one kernel on one combined device are divided, and where, from how long
@@ -57,10 +59,10 @@ class LaunchGate {
       LaunchGroup::of(record.group).set_content(record, std::move(used));
     };
     if (record.look_again) look();
-    if (!may_divide(record)) return whole(record);
+    if (!may_divide(record)) return not_yet(record);
     // What moves may have changed since it was counted.
     look();
-    return may_divide(record) ? divided(record) : whole(record);
+    return may_divide(record) ? divided(record) : not_yet(record);
   }
 
   /// Notes how long a launch has taken that ran whole, in ns.
@@ -92,6 +94,7 @@ class LaunchGate {
   static bool may_divide(LaunchRecord& record);
   static GateDecision divided(LaunchRecord& record);
   static GateDecision whole(LaunchRecord& record);
+  static GateDecision not_yet(LaunchRecord& record);
 
   /// One for all gates, since the kernels of a group have different ones.
   static std::mutex mutex_;

@@ -9,6 +9,8 @@ namespace clique::icd {
 
 namespace {
 
+/// Smaller changes of a speed do not count.
+constexpr double kNoticed = 0.1;
 /// Averages of recent launches are of so many.
 constexpr double kRecent = 64;
 /// The first verdict needs so many launches that are steady, and so many of each kernel.
@@ -97,9 +99,15 @@ void LaunchGroup::set_content(LaunchRecord& record, std::vector<UsedContent> con
   ++changes_;
 }
 
+void LaunchGroup::note_movement(const MovementMeter::Speed& speed) {
+  if (std::abs(speed.each_byte - each_byte_) <= kNoticed * each_byte_) return;
+  each_byte_ = speed.each_byte;
+  ++changes_;
+}
+
 double LaunchGroup::movement() {
-  if (movement_of_ == changes_) return movement_;
-  movement_of_ = changes_;
+  if (moving_of_ == changes_) return each_byte_ * moving_;
+  moving_of_ = changes_;
   std::map<const void*, std::uint64_t> bytes;
   for (const LaunchRecord* record : records_) {
     if (record->divisible.members < 2) continue;
@@ -108,10 +116,9 @@ double LaunchGroup::movement() {
       of_object = std::max(of_object, content.bytes);
     }
   }
-  double all = 0;
-  for (const auto& [object, of_object] : bytes) all += static_cast<double>(of_object);
-  movement_ = each_byte() * all;
-  return movement_;
+  moving_ = 0;
+  for (const auto& [object, of_object] : bytes) moving_ += static_cast<double>(of_object);
+  return each_byte_ * moving_;
 }
 
 double LaunchGroup::burden(const LaunchRecord& record) const {
@@ -130,15 +137,14 @@ double LaunchGroup::burden(const LaunchRecord& record) const {
     // The bytes are those there and back.
     bytes += static_cast<double>(moved) / 2 * ((written ? 1 : 0) + (own.written ? 1 : 0));
   }
-  return each_byte() * bytes;
+  return each_byte_ * bytes;
 }
 
 void LaunchGroup::assess(LaunchRecord& record) {
   record.assessed = changes_;
   if (record.divisible.members >= 2) {
-    near_ = record.divisible.near;
     const double divided = record.whole / static_cast<double>(record.divisible.members) + kFixed +
-                           each_byte() * static_cast<double>(record.divisible.merged);
+                           each_byte_ * static_cast<double>(record.divisible.merged);
     record.saving = record.whole - divided;
     if (record.saving >= 0) {
       record.stays_whole = false;
@@ -161,10 +167,21 @@ void LaunchGroup::count_wholes(LaunchRecord& record) {
   }
 }
 
+bool LaunchGroup::would_save() const {
+  return wholes_ > 0 && whole_ >= owed_ && recent_saving_ >= (1 - kWorthwhile) * recent_whole_;
+}
+
 bool LaunchGroup::should_divide() {
-  // Without the content of all kernels, which takes time to count.
-  if (wholes_ == 0 || whole_ < owed_ || recent_saving_ < (1 - kWorthwhile) * recent_whole_) return false;
-  return movement() <= lost_;
+  // The content of all kernels takes time to count.
+  return would_save() && movement() <= lost_;
+}
+
+bool LaunchGroup::tries_movement(const LaunchRecord& record) {
+  const MovementMeter::Speed& known = record.divisible.movement;
+  if (known.measured || known.under_way || trials_ >= kMostTrials) return false;
+  if (record.saving <= 0 || !would_save() || lost_ < (trials_ + 1) * kBeforeTrial) return false;
+  ++trials_;
+  return true;
 }
 
 void LaunchGroup::start_epoch() {
@@ -231,7 +248,7 @@ bool LaunchGroup::probes() {
 
 void LaunchGroup::charge(std::uint64_t bytes) {
   if (!divided_) return;
-  const double time = each_byte() * static_cast<double>(bytes);
+  const double time = each_byte_ * static_cast<double>(bytes);
   excess_ += time;
   spent_ += time;
   steady_excess_ += time;

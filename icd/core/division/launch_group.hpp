@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "icd/core/division/movement_meter.hpp"
 #include "icd/core/division/shared_borders.hpp"
 
 namespace clique::icd {
@@ -23,9 +24,9 @@ struct UsedContent {
 
 /// How a launch can be divided.
 struct Divisible {
-  std::size_t members = 1;   ///< among how many; 1: it cannot be divided
-  bool near = false;         ///< whether all of them are on the client's host
-  std::uint64_t merged = 0;  ///< bytes that it merges each time (Division::merged_bytes)
+  std::size_t members = 1;             ///< among how many; 1: it cannot be divided
+  MovementMeter::Speed movement = {};  ///< of content among them
+  std::uint64_t merged = 0;            ///< bytes that it merges each time (Division::merged_bytes)
   unsigned dimension = 0;
 };
 
@@ -64,10 +65,10 @@ class LaunchGroup {
  public:
   /// What messages between the client and the members of a divided launch take, in ns.
   static constexpr double kFixed = 200'000;
-  /// What moving bytes takes, in ns each: among members on the client's host, and others, for which this is
-  /// pessimistic on fast networks.
-  static constexpr double kEachByteNear = 0.1;
-  static constexpr double kEachByte = 1;
+  /// Launches have lost so much before content moves only to measure how fast, in ns; and so often does it at
+  /// most.
+  static constexpr double kBeforeTrial = 4'000'000;
+  static constexpr unsigned kMostTrials = 4;
   /// Divided launches have to take at most this share of the time of whole ones; the second one once they
   /// have been that fast.
   static constexpr double kWorthwhile = 0.8;
@@ -87,6 +88,8 @@ class LaunchGroup {
   /// The record has a launch. The group counts the content of the last kMostRecords ones, since programs may
   /// launch kernels with ever new sizes.
   void use(LaunchRecord& record);
+  /// Notes how fast content moves.
+  void note_movement(const MovementMeter::Speed& speed);
   void remove(const LaunchRecord& record);
 
   bool divided() const { return divided_; }
@@ -102,6 +105,9 @@ class LaunchGroup {
   void count_wholes(LaunchRecord& record);
   /// Whether whole launches have lost as much as it takes to move the content of all kernels.
   bool should_divide();
+  /// Whether some content should move to measure how fast, because division would pay if it was fast enough.
+  /// To be called once for each launch that is not divided for that reason.
+  bool tries_movement(const LaunchRecord& record);
   void become_divided();
 
   /// Whether the next launch of a kernel that is divided runs whole, to see how long that takes now. To be
@@ -120,9 +126,10 @@ class LaunchGroup {
   void share_borders(LaunchRecord& record);
 
  private:
-  double each_byte() const { return near_ ? kEachByteNear : kEachByte; }
   /// What it takes to move the content of all kernels there and back, in ns.
   double movement();
+  /// Whether launches would save enough if nothing had to move for them.
+  bool would_save() const;
   /// What moves if this launch runs whole while others are divided, in ns.
   double burden(const LaunchRecord& record) const;
   void judge();
@@ -132,9 +139,9 @@ class LaunchGroup {
   std::shared_ptr<LaunchGroup> joined_;  ///< the group that has this one's kernels now
   std::vector<LaunchRecord*> records_;
   std::uint64_t uses_ = 0;
-  double movement_ = 0;            ///< of movement()
-  std::uint64_t movement_of_ = 0;  ///< changes_ at that time
-  bool near_ = false;
+  double moving_ = 0;            ///< bytes of movement()
+  std::uint64_t moving_of_ = 0;  ///< changes_ at that time
+  double each_byte_ = MovementMeter::kAssumed;
   bool divided_ = false;
   unsigned epoch_ = 1;
   std::uint64_t changes_ = 1;
@@ -147,6 +154,7 @@ class LaunchGroup {
   double recent_saving_ = 0;
   double recent_whole_ = 0;
   std::uint64_t wholes_ = 0;  ///< launches since
+  unsigned trials_ = 0;       ///< of movement
 
   // While it is divided:
   double expected_ = 0;  ///< ns that moving the content was expected to take

@@ -81,6 +81,11 @@ bool Context::has(const Device& device) const {
                      [&](const Ref<Device>& mine) { return mine.get() == &device; });
 }
 
+bool Context::has_combined_devices() const {
+  return std::any_of(devices_.begin(), devices_.end(),
+                     [](const Ref<Device>& device) { return device->is_combined(); });
+}
+
 std::span<const Ref<Device>> Context::hidden_members() const {
   return std::span(all_devices_).subspan(devices_.size());
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "icd/common/object.hpp"
+#include "icd/core/division/movement_meter.hpp"
 #include "icd/core/objects/device.hpp"
 #include "icd/core/objects/early_writes.hpp"
 #include "icd/core/objects/svm_table.hpp"
@@ -72,6 +73,10 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   /// others hold, too. Under coherence_mutex().
   void make_room(Worker& worker, std::uint64_t more);
 
+  bool has_combined_devices() const;
+  /// How fast content moves among its workers. @param near whether all of these are on the client's host
+  MovementMeter& movement(bool near) { return near ? movement_near_ : movement_; }
+
   /// Bytes of sparse buffers for which each member of the combined devices has room in any case.
   std::uint64_t sure_room();
 
@@ -106,6 +111,8 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   ErrorCallback on_error_;
   void* on_error_data_;
   std::mutex coherence_mutex_;
+  MovementMeter movement_near_{MovementMeter::kAssumedNear};
+  MovementMeter movement_{MovementMeter::kAssumed};
   HostReads host_reads_;
   EarlyWrites early_writes_;
   SvmTable svm_;

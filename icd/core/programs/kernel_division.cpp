@@ -1,5 +1,7 @@
 // Launches on combined devices.
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <utility>
 
 #include "icd/core/coherence/coherence.hpp"
@@ -50,6 +52,13 @@ std::string text_of(const NdRange& range) {
   for (unsigned d = 0; d < range.dimensions; ++d)
     text += (d == 0 ? "" : " x ") + std::to_string(range.global[d]);
   return text;
+}
+
+/// With one significant digit: explanations that do not differ are given once.
+std::string rounded(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1g", value);
+  return text.data();
 }
 
 /// The parts of a launch.
@@ -196,6 +205,9 @@ CombinedLaunches& Kernel::combined_launches(const Device& device) {
   auto made = std::make_unique<CombinedLaunches>();
   made->device = Ref<Device>(const_cast<Device*>(&device));
   made->gate = function_->gates->of(&device);
+  // Whole launches hide what that takes.
+  for (const Ref<Device>& member : device.members())
+    if (member->worker().index() != device.worker().index()) device.worker().connect_peer(member->worker());
   return *combined_.emplace_back(std::move(made));
 }
 
@@ -361,6 +373,33 @@ std::vector<UsedContent> Kernel::content_of(const Device& combined, const Divisi
   return content;
 }
 
+void Kernel::try_movement(const Device& combined, const Division& division, std::uint64_t bytes) const {
+  const std::lock_guard lock(context()->coherence_mutex());
+  const auto& members = combined.members();
+  for (std::size_t i = 1; i < division.parts.size(); ++i) {
+    Worker& member = members[i]->worker();
+    for (const Access& access : accesses_of(division, i)) {
+      Coherence& coherence = access.memory->coherence();
+      std::uint64_t begin = access.memory->coherence_begin() + access.begin;
+      const std::uint64_t end = begin + access.size;
+      // The member has what was moved the last time.
+      while (end - begin >= bytes && coherence.elsewhere(member, begin, begin + bytes) < bytes)
+        begin += bytes;
+      if (access.memory->sparse() || end - begin < bytes) continue;
+      try {
+        access.memory->ensure_on(member);
+        std::vector<Ref<Event>> transfers;
+        coherence.before_read(member, begin, begin + bytes, transfers,
+                              {CL_COMMAND_NDRANGE_KERNEL, function_.get()});
+        context()->flush();
+      } catch (const Error&) {
+        // The member was lost meanwhile. The launch does not need it.
+      }
+      return;
+    }
+  }
+}
+
 bool Kernel::note_uses(CombinedLaunches& launches, const LaunchSize& size) {
   Worker& first = launches.device->worker();
   bool moves = false;
@@ -413,9 +452,14 @@ const Division* Kernel::chosen_division(CombinedLaunches& launches, const NdRang
   });
   if (!must) {
     const auto content = [&] { return content_of(*launches.device, &division); };
+    const MovementMeter::Speed movement = context()->movement(near).speed();
     decision = launches.gate->decide(
         {range.global, range.local},
-        {division.parts.size(), near, division.merged_bytes(), division.dimension}, content);
+        {division.parts.size(), movement, division.merged_bytes(), division.dimension}, content);
+    if (decision.tries_movement) try_movement(*launches.device, division, context()->movement(near).least());
+    if (explains() && movement.measured)
+      explain("content moves among the members of " + launches.device->text(CL_DEVICE_NAME) + " at about " +
+              rounded(1 / movement.each_byte) + " GB/s");
     if (!decision.divided) {
       tell("can be divided into ", parts,
            ", but runs whole as long as that is faster, or how long it takes is not known");

@@ -90,14 +90,15 @@ void Worker::forget_awaited(const Event& event) {
   awaited_.erase(event.id());
 }
 
-void Worker::connect_peer(const Worker& peer) {
+bool Worker::connect_peer(const Worker& peer) {
   const std::lock_guard lock(mutex_);
   if (peers_.size() <= peer.index()) peers_.resize(peer.index() + 1);
-  if (peers_[peer.index()]) return;
+  if (peers_[peer.index()]) return false;
   peers_[peer.index()] = true;
   const WorkerEndpoint& to = peer.link().endpoint();
   link().post(protocol::ConnectPeer{peer.index(), to.peers, to.peer, to.shared, to.peers_daemon, to.streams,
                                     to.ucx && link().endpoint().ucx, peer.node().name()});
+  return true;
 }
 
 void Worker::expect_push(const Ref<Event>& arrival) {

@@ -70,8 +70,8 @@ class Worker final : public Reports {
   void forget_awaited(const Event& event);
 
   /// Connects this worker to another one. The other's index becomes its PeerId. Calls after the first one for
-  /// a peer do nothing.
-  void connect_peer(const Worker& peer);
+  /// a peer do nothing. @returns whether this was the first one
+  bool connect_peer(const Worker& peer);
   /// Notes that this worker pushes the content for which `arrival`, an event of another worker, waits. If
   /// this worker is lost before `arrival` has ended, `arrival` fails.
   void expect_push(const Ref<Event>& arrival);

@@ -16,7 +16,8 @@ namespace {
 
 constexpr LaunchSize kGateSize{{1024, 1, 1}, {64, 1, 1}};
 constexpr Divisible kAmongFour{.members = 4};
-constexpr Divisible kAmongFourNear{.members = 4, .near = true};
+constexpr MovementMeter::Speed kNear{MovementMeter::kAssumedNear, false};
+constexpr Divisible kAmongFourNear{.members = 4, .movement = kNear};
 const Borders kHalves{0, 8, 16};
 constexpr std::array<std::uint64_t, 2> kEqual{5, 5};
 const auto kNoContent = [] { return std::vector<UsedContent>{}; };
@@ -63,7 +64,7 @@ TEST(LaunchGate, GivenMuchToMergeThenItStaysWhole) {
   for (const std::uint64_t merged : {4'000'000U, 6'000'000U})
     for (const bool near : {false, true}) {
       LaunchGate gate;
-      const Divisible divisible{4, near, merged, 0};
+      const Divisible divisible{4, near ? kNear : MovementMeter::Speed{}, merged, 0};
       EXPECT_FALSE(would_divide(gate, divisible));
       run_whole(gate, 10'000'000);
       EXPECT_EQ(would_divide(gate, divisible), near || merged == 4'000'000) << merged;
@@ -73,7 +74,7 @@ TEST(LaunchGate, GivenMuchToMergeThenItStaysWhole) {
 TEST(LaunchGate, GivenMuchToMoveThenItIsDividedOnceThatWouldHavePaidOff) {
   for (const Divisible& divisible : {kAmongFour, kAmongFourNear}) {
     LaunchGate gate;
-    const std::uint64_t bytes = divisible.near ? 1'000'000'000 : 100'000'000;
+    const auto bytes = static_cast<std::uint64_t>(100'000'000 / divisible.movement.each_byte);
     int launches = 0;
     for (; !would_divide(gate, divisible, bytes); ++launches) {
       ASSERT_LT(launches, 100);
@@ -81,6 +82,55 @@ TEST(LaunchGate, GivenMuchToMoveThenItIsDividedOnceThatWouldHavePaidOff) {
     }
     // Each would have saved 7.3 ms of 100 ms.
     EXPECT_EQ(launches, 14);
+  }
+}
+
+TEST(LaunchGate, GivenMuchToMoveThenSomeMovesSoonAndItsSpeedCounts) {
+  for (const double each_byte : {0.02, 0.5, 8.0}) {
+    LaunchGate gate;
+    Divisible divisible = kAmongFour;
+    int launches = 0;
+    int tried = 0;
+    for (;; ++launches) {
+      ASSERT_LT(launches, 200);
+      const GateDecision decision = gate.decide(kGateSize, divisible, content_of_bytes(100'000'000));
+      if (decision.divided) break;
+      run_whole(gate, 10'000'000);
+      if (!decision.tries_movement) continue;
+      EXPECT_EQ(launches, 1) << "the first one that is known to be slow";
+      ++tried;
+      divisible.movement = {each_byte, true};
+    }
+    EXPECT_EQ(tried, 1);
+    // Each would have saved 7.3 ms.
+    EXPECT_EQ(launches, std::max(2, static_cast<int>(std::ceil(100 * each_byte / 7.3)))) << each_byte;
+  }
+}
+
+TEST(LaunchGate, GivenNothingToGainThenNothingMovesToBeMeasured) {
+  LaunchGate gate;
+  for (int launch = 0; launch < 100; ++launch) {
+    EXPECT_FALSE(gate.decide(kGateSize, kAmongFour, content_of_bytes(100'000'000)).tries_movement);
+    run_whole(gate, 200'000);
+  }
+}
+
+TEST(LaunchGate, GivenSpeedThatStaysUnknownThenAFewLaunchesTryToMeasureIt) {
+  LaunchGate gate;
+  unsigned tried = 0;
+  for (int launch = 0; launch < 100; ++launch) {
+    const GateDecision decision = gate.decide(kGateSize, kAmongFour, content_of_bytes(10'000'000'000));
+    if (decision.tries_movement) ++tried;
+    run_whole(gate, 10'000'000);
+  }
+  EXPECT_EQ(tried, LaunchGroup::kMostTrials);
+  // One that has not ended is enough.
+  LaunchGate other;
+  Divisible divisible = kAmongFour;
+  divisible.movement.under_way = true;
+  for (int launch = 0; launch < 10; ++launch) {
+    EXPECT_FALSE(other.decide(kGateSize, divisible, content_of_bytes(10'000'000'000)).tries_movement);
+    run_whole(other, 10'000'000);
   }
 }
 
