@@ -14,6 +14,7 @@
 namespace clique::protocol {
 
 struct CreateQueue;
+struct Failed;
 struct Offer;
 struct Pass;
 struct ReadBuffer;
@@ -38,5 +39,7 @@ template <>
 inline constexpr std::size_t kAppendedFields<ReadBuffer> = 1;  // 31: landing
 template <>
 inline constexpr std::size_t kAppendedFields<Offer> = 1;  // 31: host
+template <>
+inline constexpr std::size_t kAppendedFields<Failed> = 1;  // 32: silent
 
 }  // namespace clique::protocol

@@ -118,7 +118,10 @@ struct Failed {
   ObjectId object = 0;  ///< the object concerned, or 0
   std::int32_t status = 0;
   std::string what;
-  CLIQUE_MESSAGE(Failed, object, status, what)
+  /// Whether a command of the queue `object` has failed whose end is not reported: until the next Finished,
+  /// nothing else tells the client. It comes before the reports of later commands of an in-order queue.
+  bool silent = false;
+  CLIQUE_MESSAGE(Failed, object, status, what, silent)
 };
 
 }  // namespace clique::protocol

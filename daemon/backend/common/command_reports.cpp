@@ -54,11 +54,11 @@ void CommandReports::fail_without_event(protocol::ObjectId id, QueueState* queue
                                         const char* what) {
   cl_int none = CL_SUCCESS;
   if (queue != nullptr) queue->deferred.compare_exchange_strong(none, status);
-  reporter_.report(protocol::Failed{id, status, what});
+  reporter_.report(protocol::Failed{id, status, what, queue != nullptr});
 }
 
 void CommandReports::explain(protocol::ObjectId queue, const ClError& error) {
-  reporter_.report(protocol::Failed{queue, error.status(), error.what()});
+  reporter_.report(protocol::Failed{queue, error.status(), error.what(), false});
 }
 
 void CommandReports::refuse(const protocol::Command& command, QueueState* queue, const ClError& error) {

@@ -64,7 +64,7 @@ class CommandReports {
 
   /// The command has completed or failed. Any thread.
   void complete(const Entry& entry, Completion completion);
-  /// A command that is not reported has failed: the next Finish says so. Any thread.
+  /// A command that is not reported has failed: Failed says so at once, and the next Finish. Any thread.
   /// @param queue null if the queue itself could not be created
   void fail_without_event(protocol::ObjectId id, QueueState* queue, cl_int status, const char* what);
   /// Tells the client why a command of the queue is about to fail. Any thread.

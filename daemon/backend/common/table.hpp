@@ -27,7 +27,7 @@ class Table {
       add(id, make());
     } catch (const ClError& error) {
       insert(id, {nullptr, error.status()});
-      reporter.report(protocol::Failed{id, error.status(), error.what()});
+      reporter.report(protocol::Failed{id, error.status(), error.what(), false});
     }
   }
 
@@ -38,6 +38,11 @@ class Table {
     if (entry == entries_.end()) throw RuleBroken(name(id) + " does not exist");
     if (!entry->second.object) throw ClError(entry->second.status, name(id) + " could not be created");
     return entry->second.object;
+  }
+  /// Null if get() would throw.
+  std::shared_ptr<T> find(protocol::ObjectId id) const {
+    const auto entry = entries_.find(id);
+    return entry == entries_.end() ? nullptr : entry->second.object;
   }
   bool contains(protocol::ObjectId id) const { return entries_.contains(id); }
   bool erase(protocol::ObjectId id) { return entries_.erase(id) > 0; }

@@ -368,7 +368,8 @@ void Files::explain(const File& file, const char* verb, const FileError& error) 
   surroundings_.reporter.report(
       protocol::Failed{file.id, static_cast<std::int32_t>(error.status()),
                        fmt::format("the file {} cannot be {}: {}",
-                                   protocol::in_quotes(protocol::printable(file.path)), verb, error.what())});
+                                   protocol::in_quotes(protocol::printable(file.path)), verb, error.what()),
+                       false});
 }
 
 void Files::open(protocol::CreateFile&& message) {

@@ -175,6 +175,7 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   if (context_->workers().size() > 1 || context_->has_late_events())
     followed = order_.follow(std::move(followed), reported ? prepared.event : Ref<Event>(), submission.place);
   if (reported) {
+    if (in_order() && (!submission.fills.empty() || submission.sink)) prepared.event->set_follows_failures();
     if (!followed.empty()) prepared.event->order().follow(std::move(followed));
     expect_reports(submission, prepared.event);
   }
@@ -360,7 +361,8 @@ void Queue::wait_for_commands() {
   const auto mine = [this](const Event& event) { return event.queue().get() == this; };
   for (const Ref<Event>& event : worker().pending().events(mine)) event->wait();
   for (const Ref<Event>& event : order_.take_followed()) event->wait();
-  if (finished.status < 0) failed_silently(finished.status);
+  const cl_int told = told_failure_.exchange(CL_SUCCESS);
+  if (finished.status < 0 && finished.status != told) failed_silently(finished.status);
 }
 
 void Queue::finish() {
@@ -380,6 +382,12 @@ bool Queue::keep_failure(cl_int status) {
   cl_int none = CL_SUCCESS;
   silent_failure_.compare_exchange_strong(none, status);
   return true;
+}
+
+cl_int Queue::take_silent_failure() {
+  const cl_int failure = silent_failure_.exchange(CL_SUCCESS);
+  if (failure < 0) told_failure_ = failure;
+  return failure;
 }
 
 template <typename M>

@@ -91,11 +91,18 @@ void Event::tell_if_silent(cl_int status) {
   if (status < 0 && silent_ && !told_.exchange(true)) queue_->failed_silently(status);
 }
 
+cl_int Event::final_status(cl_int reported) {
+  const cl_int status = order_.status_with_parts(reported);
+  if (status != CL_COMPLETE || !follows_failures_) return status;
+  const cl_int failure = queue_->take_silent_failure();
+  return failure < 0 ? failure : status;
+}
+
 void Event::end_in_order(cl_int status, const Times& times) {
   const auto followed = order_.followed();
   if (followed.empty()) {
     const Times all = times_since(enqueued_, order_.times_with_parts(times));
-    advance(order_.status_with_parts(status), all);
+    advance(final_status(status), all);
     return;
   }
   struct Turn {
@@ -110,7 +117,7 @@ void Event::end_in_order(cl_int status, const Times& times) {
     // The worker may have reported success before it knew that another one was lost, with data yet to send.
     EventOrder& order = turn->event->order_;
     const Times times = times_since(turn->event->enqueued_, order.times_with_parts(turn->times));
-    turn->event->advance(order.status_with_parts(turn->status), times);
+    turn->event->advance(turn->event->final_status(turn->status), times);
   };
   for (const Ref<Event>& event : followed) event->then(one_ended);
   one_ended(status);

@@ -83,6 +83,10 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   /// Whether times() are for the application.
   bool profiled() const;
 
+  /// The command gives the host content, which may not be what earlier commands of its in-order queue were to
+  /// write: it fails if one of them has failed of which the application does not know. To be called before
+  /// the command is posted.
+  void set_follows_failures() { follows_failures_ = true; }
   /// The application does not get the event of this command in a queue: a failure is that of a command
   /// without one, which the next clFinish returns.
   void set_silent();
@@ -119,6 +123,8 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
 
  private:
   void tell_if_silent(cl_int status);
+  /// The status with which the event ends once those that it follows have ended.
+  cl_int final_status(cl_int reported);
 
   protocol::CommandId id_ = next_id();
   Ref<Context> context_;
@@ -127,6 +133,7 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   cl_command_type type_ = CL_COMMAND_USER;
   EventOrder order_;
   EventProgress progress_;
+  bool follows_failures_ = false;
   std::atomic<bool> silent_ = false;
   std::atomic<bool> told_ = false;  ///< whether the queue knows of the failure of a silent event
   bool several_queues_ = false;

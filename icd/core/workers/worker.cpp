@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "icd/common/say.hpp"
+#include "icd/core/commands/queue.hpp"
 #include "icd/core/events/event.hpp"
 #include "icd/core/objects/context.hpp"
 #include "icd/core/workers/pending_commands.hpp"
@@ -174,7 +175,14 @@ void Worker::failed(protocol::Failed&& failure) {
   if (protocol::is_file_status(failure.status)) say(what);
   // Nor which limit was hit. Programs that try how much fits hit it again and again.
   if (failure.status == CL_MEM_OBJECT_ALLOCATION_FAILURE && !said_limit_.exchange(true)) say(what);
-  for (const Ref<Context>& context : contexts()) context->notify(what);
+  for (const Ref<Context>& context : contexts()) {
+    context->notify(what);
+    if (!failure.silent) continue;
+    for (const cl_command_queue handle : context->queues())
+      if (const Ref<Queue> queue = find<Queue>(handle);
+          queue && &queue->worker() == this && queue->id() == failure.object)
+        queue->keep_failure(failure.status);
+  }
 }
 
 Worker* Worker::peer_with(protocol::PeerId peer) const {

@@ -77,7 +77,10 @@ SmallReads::Place Buffers::early_place(const protocol::ReadBuffer& message) cons
                      ": both must be whole units, which begin above 0");
   check_range(end - size, size, arena.size(), "the early units of a read");
   // Text that kernels print reaches the client with the reports, so the client must not look earlier.
-  if (!pinned_.is_pinned(arena) || reporter_.prints_expected()) return {};
+  // Nor may it miss that a command has failed.
+  if (!pinned_.is_pinned(arena) || reporter_.prints_expected() ||
+      commands_.failed_silently(message.command.queue))
+    return {};
   std::byte* const place = arena.data() + (end - size);
   if (in_units) return {nullptr, reinterpret_cast<Unit*>(place)};
   return {place, reinterpret_cast<Unit*>(arena.data() + end) - 1};

@@ -43,6 +43,11 @@ class Commands {
   /// RuleBroken.
   template <typename Make>
   void submit(const protocol::Command& command, Make&& make);
+  /// Whether a command of the queue has failed of which the client may not know yet.
+  bool failed_silently(protocol::ObjectId queue) const {
+    const auto known = queues_.find(queue);
+    return known && known->deferred.load(std::memory_order_relaxed) < 0;
+  }
   /// A command could not be enqueued: it fails, with its event.
   /// @param queue null if the queue itself could not be created
   void refuse(const protocol::Command& command, Queue* queue, const ClError& error);

@@ -10,6 +10,7 @@
 #include <random>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "icd/core/commands/host_transfers.hpp"
@@ -123,6 +124,77 @@ TEST_F(LyingNode, GivenATransferThatFailsAtOnceThenTheCommandThatItIsAPartOfFail
   EXPECT_EQ(queue->prepare(submission).event->status(), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
   submission.parts = submission.command.waits;
   EXPECT_EQ(queue->prepare(submission).event->status(), CL_OUT_OF_RESOURCES);
+}
+
+/// A queue in which a launch without an event fails before the first read.
+class SilentFailure : public LyingNode {
+ protected:
+  Ref<Queue> open_queue(cl_command_queue_properties properties) {
+    fake_.on_read = [this](const protocol::ReadBuffer& read) {
+      static const std::vector<std::byte> ones(kRead, std::byte{1});
+      if (std::exchange(fails_, false))
+        fake_.reply(protocol::Failed{read.command.queue, CL_OUT_OF_RESOURCES, "why", silent_});
+      fake_.reply(protocol::Data{read.command.id, read.part, {std::span(ones), nullptr}});
+      fake_.reply(protocol::EventState{read.command.id, CL_COMPLETE, {}});
+    };
+    fake_.on_finish = [this](const protocol::Finish& finish) {
+      fake_.reply(protocol::Finished{finish.request, std::exchange(finished_, 0)});
+    };
+    open();
+    buffer_ = Ref<Memory>(new Buffer(context_, CL_MEM_READ_WRITE, 4 * kRead, nullptr, {}));
+    Ref<Queue> queue(new Queue(context_, device_, properties, {}));
+    queue->give_out();
+    queue_ = queue;
+    return queue;
+  }
+  cl_int read_with(Queue& queue) {
+    const Ref<Event> event = read_buffer(queue, *buffer_, 0, place(), {CL_COMMAND_READ_BUFFER, {}}, nullptr);
+    event->wait();
+    return event->status();
+  }
+  static cl_int finish(Queue& queue) {
+    try {
+      queue.finish();
+      return CL_SUCCESS;
+    } catch (const Error& error) {
+      return error.status();
+    }
+  }
+  void TearDown() override {
+    queue_->release();
+    queue_ = nullptr;
+    buffer_ = nullptr;
+  }
+
+  bool silent_ = true;
+  bool fails_ = true;
+  std::int32_t finished_ = CL_OUT_OF_RESOURCES;
+  Ref<Memory> buffer_;
+  Ref<Queue> queue_;
+};
+
+TEST_F(SilentFailure, IsThatOfTheNextReadAndTheApplicationIsToldOnce) {
+  const Ref<Queue> queue = open_queue(0);
+  EXPECT_EQ(read_with(*queue), CL_OUT_OF_RESOURCES);
+  EXPECT_EQ(read_with(*queue), CL_COMPLETE);
+  EXPECT_EQ(finish(*queue), CL_SUCCESS) << "the read has told";
+  fake_.run([this] { finished_ = CL_OUT_OF_RESOURCES; });
+  EXPECT_EQ(finish(*queue), CL_OUT_OF_RESOURCES) << "another one has failed since";
+  EXPECT_EQ(finish(*queue), CL_SUCCESS);
+}
+
+TEST_F(SilentFailure, IsNotThatOfReadsInQueuesWithoutOrder) {
+  const Ref<Queue> queue = open_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  EXPECT_EQ(read_with(*queue), CL_COMPLETE);
+  EXPECT_EQ(finish(*queue), CL_OUT_OF_RESOURCES);
+}
+
+TEST_F(SilentFailure, ThatAnEventTellsIsNotThatOfReads) {
+  silent_ = false;
+  finished_ = 0;
+  const Ref<Queue> queue = open_queue(0);
+  EXPECT_EQ(read_with(*queue), CL_COMPLETE);
+  EXPECT_EQ(finish(*queue), CL_SUCCESS);
 }
 
 TEST_F(LyingNode, GivenPartsOfAReadThatHasFailedThenTheyAreDropped) {
