@@ -110,7 +110,7 @@ inline Event enqueue_blocked_marker(cl_command_queue on, cl_event gate) {
 /// asynchronously, such as callbacks.
 template <typename Condition>
 bool eventually(Condition condition) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -10,7 +10,7 @@ template <typename F>
 bool eventually(F&& condition) {
   using namespace std::chrono_literals;
   using Clock = std::chrono::steady_clock;
-  for (const auto deadline = Clock::now() + 20s; !condition(); std::this_thread::sleep_for(1ms))
+  for (const auto deadline = Clock::now() + 60s; !condition(); std::this_thread::sleep_for(1ms))
     if (Clock::now() > deadline) return false;
   return true;
 }

@@ -57,7 +57,7 @@ class Lines : public testing::Test {
   }
   template <typename F>
   static bool eventually(F&& condition) {
-    for (const auto deadline = Clock::now() + 10s; !condition(); std::this_thread::sleep_for(1ms))
+    for (const auto deadline = Clock::now() + 60s; !condition(); std::this_thread::sleep_for(1ms))
       if (Clock::now() > deadline) return false;
     return true;
   }
