@@ -376,16 +376,19 @@ std::vector<UsedContent> Kernel::content_of(const Device& combined, const Divisi
 void Kernel::try_movement(const Device& combined, const Division& division, std::uint64_t bytes) const {
   const std::lock_guard lock(context()->coherence_mutex());
   const auto& members = combined.members();
+  // The member gets memory for the whole object, which it should have in plenty.
+  const std::uint64_t most = combined.largest_on_one() / 8;
   for (std::size_t i = 1; i < division.parts.size(); ++i) {
     Worker& member = members[i]->worker();
     for (const Access& access : accesses_of(division, i)) {
+      if (access.memory->sparse() || keeper_of(*access.memory).size() > most) continue;
       Coherence& coherence = access.memory->coherence();
       std::uint64_t begin = access.memory->coherence_begin() + access.begin;
       const std::uint64_t end = begin + access.size;
       // The member has what was moved the last time.
       while (end - begin >= bytes && coherence.elsewhere(member, begin, begin + bytes) < bytes)
         begin += bytes;
-      if (access.memory->sparse() || end - begin < bytes) continue;
+      if (end - begin < bytes) continue;
       try {
         access.memory->ensure_on(member);
         std::vector<Ref<Event>> transfers;
