@@ -40,6 +40,6 @@ inline constexpr std::size_t kAppendedFields<ReadBuffer> = 1;  // 31: landing
 template <>
 inline constexpr std::size_t kAppendedFields<Offer> = 1;  // 31: host
 template <>
-inline constexpr std::size_t kAppendedFields<Failed> = 1;  // 32: silent
+inline constexpr std::size_t kAppendedFields<Failed> = 1;  // 32: command
 
 }  // namespace clique::protocol

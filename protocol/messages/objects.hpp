@@ -118,10 +118,11 @@ struct Failed {
   ObjectId object = 0;  ///< the object concerned, or 0
   std::int32_t status = 0;
   std::string what;
-  /// Whether a command of the queue `object` has failed whose end is not reported: until the next Finished,
-  /// nothing else tells the client. It comes before the reports of later commands of an in-order queue.
-  bool silent = false;
-  CLIQUE_MESSAGE(Failed, object, status, what, silent)
+  /// The command of the queue `object` that has failed, if its end is not reported: until the next Finished,
+  /// nothing else tells the client. Comes before the reports of later commands of an in-order queue, but
+  /// earlier ones may not have been reported. 0: nothing of the kind.
+  CommandId command = 0;
+  CLIQUE_MESSAGE(Failed, object, status, what, command)
 };
 
 }  // namespace clique::protocol

@@ -56,6 +56,20 @@ TEST_P(MemoryLimit, GivenCommandWithoutEventThatFailsThenSoDoesTheEventOfTheNext
   EXPECT_CL(clFinish(queue));
 }
 
+TEST_P(MemoryLimit, GivenReadBeforeTheCommandThatFailsThenItDoesNot) {
+  first_ = buffer<char>(kSize);
+  second_ = buffer<char>(kSize);
+  fill(first_, 1);
+  std::vector<char> earlier(std::size_t{16} << 20U);
+  Event event;
+  ASSERT_CL(clEnqueueReadBuffer(queue, first_, CL_FALSE, 0, earlier.size(), earlier.data(), 0, nullptr,
+                                event.out()));
+  fill(second_, 2);
+  EXPECT_EQ(CL_MEM_OBJECT_ALLOCATION_FAILURE, read(64, CL_TRUE));
+  EXPECT_EQ(CL_COMPLETE, status_of(event));
+  EXPECT_EQ(std::vector<char>(earlier.size(), 1), earlier);
+}
+
 TEST_P(MemoryLimit, GivenReadWithoutEventThenTheNextFinishFails) {
   fill_both();
   ASSERT_CL(read(64, CL_FALSE));

@@ -50,22 +50,22 @@ void CommandReports::complete(const Entry& entry, Completion completion) {
   });
 }
 
-void CommandReports::fail_without_event(protocol::ObjectId id, QueueState* queue, cl_int status,
-                                        const char* what) {
+void CommandReports::fail_without_event(protocol::ObjectId id, QueueState* queue, protocol::CommandId command,
+                                        cl_int status, const char* what) {
   cl_int none = CL_SUCCESS;
   if (queue != nullptr) queue->deferred.compare_exchange_strong(none, status);
-  reporter_.report(protocol::Failed{id, status, what, queue != nullptr});
+  reporter_.report(protocol::Failed{id, status, what, queue == nullptr ? 0 : command});
 }
 
 void CommandReports::explain(protocol::ObjectId queue, const ClError& error) {
-  reporter_.report(protocol::Failed{queue, error.status(), error.what(), false});
+  reporter_.report(protocol::Failed{queue, error.status(), error.what(), 0});
 }
 
 void CommandReports::refuse(const protocol::Command& command, QueueState* queue, const ClError& error) {
   if (is_reported(command))
     reporter_.report(protocol::EventState{command.id, error.status(), {}});
   else
-    fail_without_event(command.queue, queue, error.status(), error.what());
+    fail_without_event(command.queue, queue, command.id, error.status(), error.what());
 }
 
 std::function<void(cl_int)> CommandReports::finish(std::shared_ptr<QueueState> queue,

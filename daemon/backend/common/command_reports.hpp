@@ -66,7 +66,8 @@ class CommandReports {
   void complete(const Entry& entry, Completion completion);
   /// A command that is not reported has failed: Failed says so at once, and the next Finish. Any thread.
   /// @param queue null if the queue itself could not be created
-  void fail_without_event(protocol::ObjectId id, QueueState* queue, cl_int status, const char* what);
+  void fail_without_event(protocol::ObjectId id, QueueState* queue, protocol::CommandId command,
+                          cl_int status, const char* what);
   /// Tells the client why a command of the queue is about to fail. Any thread.
   void explain(protocol::ObjectId queue, const ClError& error);
   /// A command could not be enqueued: reports it as its flags ask for. Main thread.

@@ -27,7 +27,7 @@ class Table {
       add(id, make());
     } catch (const ClError& error) {
       insert(id, {nullptr, error.status()});
-      reporter.report(protocol::Failed{id, error.status(), error.what(), false});
+      reporter.report(protocol::Failed{id, error.status(), error.what(), 0});
     }
   }
 

@@ -18,7 +18,7 @@ struct ContextErrors {
     // Oclgrind passes the data as `info`, so the context is unknown.
     if (data == nullptr) return;
     const auto* errors = static_cast<ContextErrors*>(data);
-    errors->reporter.report(protocol::Failed{errors->context, CL_SUCCESS, what, false});
+    errors->reporter.report(protocol::Failed{errors->context, CL_SUCCESS, what, 0});
   }
 };
 

@@ -153,7 +153,8 @@ CommandReports::Entry OpenClBackend::track(const Command& command, const Handle<
                          unhurried = is_unhurried(command)](cl_int status) {
     if (status < 0) failures_seen_ = true;
     if (status < 0 && silent)
-      reports_.fail_without_event(queue->id, queue.get(), status, "a command without an event has failed");
+      reports_.fail_without_event(queue->id, queue.get(), id, status,
+                                  "a command without an event has failed");
     if (!entry) return;
     CommandReports::Completion completion{{id, status, {}}, reported,       aftermath.data,
                                           aftermath.size,   aftermath.part, unhurried};

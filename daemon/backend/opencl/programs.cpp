@@ -219,7 +219,7 @@ void OpenClBackend::handle(protocol::CreateProgram&& message) {
       report_program(message.request, *program, program->status, message.devices, binary_status);
     } else if (program->status != CL_SUCCESS) {
       surroundings_.reporter.report(
-          protocol::Failed{message.id, program->status, "clCreateProgramWithSource", false});
+          protocol::Failed{message.id, program->status, "clCreateProgramWithSource", 0});
     }
   });
 }

@@ -369,7 +369,7 @@ void Files::explain(const File& file, const char* verb, const FileError& error) 
       protocol::Failed{file.id, static_cast<std::int32_t>(error.status()),
                        fmt::format("the file {} cannot be {}: {}",
                                    protocol::in_quotes(protocol::printable(file.path)), verb, error.what()),
-                       false});
+                       0});
 }
 
 void Files::open(protocol::CreateFile&& message) {

@@ -171,7 +171,9 @@ Queue::Prepared Queue::prepare(Submission& submission) {
     prepared.event->order().set_parts(transfers);
   else
     for (const Ref<Event>& transfer : transfers)
-      transfer->then([queue = Ref<Queue>(this)](cl_int status) { queue->keep_failure(status); });
+      transfer->then([queue = Ref<Queue>(this), command = prepared.header.id](cl_int status) {
+        queue->keep_failure(status, command);
+      });
   if (context_->workers().size() > 1 || context_->has_late_events())
     followed = order_.follow(std::move(followed), reported ? prepared.event : Ref<Event>(), submission.place);
   if (reported) {
@@ -361,33 +363,45 @@ void Queue::wait_for_commands() {
   const auto mine = [this](const Event& event) { return event.queue().get() == this; };
   for (const Ref<Event>& event : worker().pending().events(mine)) event->wait();
   for (const Ref<Event>& event : order_.take_followed()) event->wait();
-  const cl_int told = told_failure_.exchange(CL_SUCCESS);
-  if (finished.status < 0 && finished.status != told) failed_silently(finished.status);
+  cl_int told = CL_SUCCESS;
+  {
+    const std::lock_guard lock(failures_mutex_);
+    told = std::exchange(told_failure_, CL_SUCCESS);
+  }
+  if (finished.status < 0 && finished.status != told) failed_silently(finished.status, 0);
 }
 
 void Queue::finish() {
   wait_for_commands();
-  const cl_int failure = silent_failure_.exchange(CL_SUCCESS);
+  cl_int failure = CL_SUCCESS;
+  {
+    const std::lock_guard lock(failures_mutex_);
+    failure = std::exchange(silent_failure_, CL_SUCCESS);
+  }
   if (failure < 0) throw Error(failure, "a command that has no event failed");
 }
 
-void Queue::failed_silently(cl_int status) {
-  if (keep_failure(status))
+void Queue::failed_silently(cl_int status, protocol::CommandId command) {
+  if (keep_failure(status, command))
     context_->notify("node " + worker().node().name() + ": a command without an event has failed");
 }
 
-bool Queue::keep_failure(cl_int status) {
+bool Queue::keep_failure(cl_int status, protocol::CommandId command) {
   // Such failures are those of other commands, or of the node, which are told otherwise.
   if (status >= 0 || status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST || link().lost()) return false;
-  cl_int none = CL_SUCCESS;
-  silent_failure_.compare_exchange_strong(none, status);
+  const std::lock_guard lock(failures_mutex_);
+  if (silent_failure_ == CL_SUCCESS) {
+    silent_failure_ = status;
+    silently_failed_ = command;
+  }
   return true;
 }
 
-cl_int Queue::take_silent_failure() {
-  const cl_int failure = silent_failure_.exchange(CL_SUCCESS);
-  if (failure < 0) told_failure_ = failure;
-  return failure;
+cl_int Queue::take_silent_failure_before(protocol::CommandId command) {
+  const std::lock_guard lock(failures_mutex_);
+  if (silent_failure_ == CL_SUCCESS || silently_failed_ >= command) return CL_SUCCESS;
+  told_failure_ = silent_failure_;
+  return std::exchange(silent_failure_, CL_SUCCESS);
 }
 
 template <typename M>

@@ -90,12 +90,13 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   Ref<Event> submit_parts(Submission submission, FunctionRef<void(const protocol::Command&)> post);
 
   /// A command failed whose event, if it has one, the application does not know (Event::set_silent).
-  void failed_silently(cl_int status);
+  /// @param command 0: any
+  void failed_silently(cl_int status, protocol::CommandId command);
   /// Has the next finish() throw, if that is a failure that nobody else tells of. @returns whether it is.
-  bool keep_failure(cl_int status);
-  /// The status of a command that failed and has no event, if nobody has told the application of it; else 0.
-  /// The caller tells it, so the next finish() does not.
-  cl_int take_silent_failure();
+  bool keep_failure(cl_int status, protocol::CommandId command);
+  /// The status of a command before this one that failed silently, if nobody has told the application of it;
+  /// else 0. The caller tells it, so the next finish() does not.
+  cl_int take_silent_failure_before(protocol::CommandId command);
   /// The track of the trace with this queue's commands; null if this process does not record.
   const std::shared_ptr<trace::Track>& track() const { return track_; }
   /// What a trace calls the device; empty without a trace.
@@ -187,10 +188,13 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   std::vector<cl_queue_properties> property_list_;
   QueueOrder order_;
   std::shared_ptr<trace::Track> track_;
-  std::string_view traced_device_;                  ///< trace::kept()
-  std::atomic<cl_int> silent_failure_{CL_SUCCESS};  ///< for the next finish()
-  /// The one that take_silent_failure() returned last, which the worker also tells with the next Finished.
-  std::atomic<cl_int> told_failure_{CL_SUCCESS};
+  std::string_view traced_device_;           ///< trace::kept()
+  std::mutex failures_mutex_;                // guards the next three
+  cl_int silent_failure_ = CL_SUCCESS;       ///< for the next finish()
+  protocol::CommandId silently_failed_ = 0;  ///< the command
+  /// The one that take_silent_failure_before() returned last, which the worker also tells with the next
+  /// Finished.
+  cl_int told_failure_ = CL_SUCCESS;
   std::mutex members_mutex_;
   std::vector<Ref<Queue>> members_;  ///< of members; empty until they are used
   std::recursive_mutex together_;

@@ -88,13 +88,13 @@ void Event::set_silent() {
 }
 
 void Event::tell_if_silent(cl_int status) {
-  if (status < 0 && silent_ && !told_.exchange(true)) queue_->failed_silently(status);
+  if (status < 0 && silent_ && !told_.exchange(true)) queue_->failed_silently(status, id_);
 }
 
 cl_int Event::final_status(cl_int reported) {
   const cl_int status = order_.status_with_parts(reported);
   if (status != CL_COMPLETE || !follows_failures_) return status;
-  const cl_int failure = queue_->take_silent_failure();
+  const cl_int failure = queue_->take_silent_failure_before(id_);
   return failure < 0 ? failure : status;
 }
 

@@ -257,7 +257,7 @@ void TracedCommand::ended(protocol::CommandId id, cl_int status, const Event::Ti
                   {category_, name_, flows, std::span<const trace::Fact>(facts).first(count), true}, begin,
                   end);
   }
-  if (status < 0) queue_->failed_silently(status);
+  if (status < 0) queue_->failed_silently(status, id);
 }
 
 void note_command(const Submission& submission, std::span<const Ref<Event>> transfers, Event& event) {

@@ -177,11 +177,11 @@ void Worker::failed(protocol::Failed&& failure) {
   if (failure.status == CL_MEM_OBJECT_ALLOCATION_FAILURE && !said_limit_.exchange(true)) say(what);
   for (const Ref<Context>& context : contexts()) {
     context->notify(what);
-    if (!failure.silent) continue;
+    if (failure.command == 0) continue;
     for (const cl_command_queue handle : context->queues())
       if (const Ref<Queue> queue = find<Queue>(handle);
           queue && &queue->worker() == this && queue->id() == failure.object)
-        queue->keep_failure(failure.status);
+        queue->keep_failure(failure.status, failure.command);
   }
 }
 

@@ -144,7 +144,8 @@ TaskRef Commands::make_task(const Command& command, const std::shared_ptr<Queue>
     queued_.fetch_sub(1, std::memory_order_relaxed);
     if (before_report && status == CL_COMPLETE) before_report();
     if (status < 0 && silent)
-      reports_.fail_without_event(queue->id, queue.get(), status, "a command without an event has failed");
+      reports_.fail_without_event(queue->id, queue.get(), id, status,
+                                  "a command without an event has failed");
     if (!entry) return;
     CommandReports::Completion completion{{id, status, {}}, reported, data ? *data : nullptr, size, part,
                                           unhurried};

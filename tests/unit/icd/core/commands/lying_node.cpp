@@ -133,7 +133,8 @@ class SilentFailure : public LyingNode {
     fake_.on_read = [this](const protocol::ReadBuffer& read) {
       static const std::vector<std::byte> ones(kRead, std::byte{1});
       if (std::exchange(fails_, false))
-        fake_.reply(protocol::Failed{read.command.queue, CL_OUT_OF_RESOURCES, "why", silent_});
+        fake_.reply(
+            protocol::Failed{read.command.queue, CL_OUT_OF_RESOURCES, "why", failed_(read.command.id)});
       fake_.reply(protocol::Data{read.command.id, read.part, {std::span(ones), nullptr}});
       fake_.reply(protocol::EventState{read.command.id, CL_COMPLETE, {}});
     };
@@ -166,7 +167,10 @@ class SilentFailure : public LyingNode {
     buffer_ = nullptr;
   }
 
-  bool silent_ = true;
+  /// Tells which command has failed, from the id of the first read.
+  std::function<protocol::CommandId(protocol::CommandId)> failed_ = [](protocol::CommandId read) {
+    return read - 1;
+  };
   bool fails_ = true;
   std::int32_t finished_ = CL_OUT_OF_RESOURCES;
   Ref<Memory> buffer_;
@@ -189,8 +193,16 @@ TEST_F(SilentFailure, IsNotThatOfReadsInQueuesWithoutOrder) {
   EXPECT_EQ(finish(*queue), CL_OUT_OF_RESOURCES);
 }
 
+TEST_F(SilentFailure, IsNotThatOfReadsBeforeTheCommand) {
+  failed_ = [](protocol::CommandId read) { return read + 1; };
+  const Ref<Queue> queue = open_queue(0);
+  EXPECT_EQ(read_with(*queue), CL_COMPLETE);
+  next_id();
+  EXPECT_EQ(read_with(*queue), CL_OUT_OF_RESOURCES);
+}
+
 TEST_F(SilentFailure, ThatAnEventTellsIsNotThatOfReads) {
-  silent_ = false;
+  failed_ = [](protocol::CommandId) { return 0; };
   finished_ = 0;
   const Ref<Queue> queue = open_queue(0);
   EXPECT_EQ(read_with(*queue), CL_COMPLETE);
