@@ -17,7 +17,9 @@ namespace clique::icd::api {
 
 namespace {
 
-/// Bytes of the largest data types, long16 and double16, to whose size the extension limits alignments.
+/// Bytes of the largest data types, long16 and double16: the alignment if the program asks for none. The
+/// extension allows no greater ones, but other drivers accept them, and HIP's runtime aligns host memory to
+/// pages.
 constexpr cl_uint kLargestType = 128;
 
 constexpr cl_bitfield kPlacements =
@@ -46,14 +48,15 @@ cl_bitfield allocation_flags(const cl_properties* properties, cl_bitfield placem
 void* allocate(cl_unified_shared_memory_type_intel type, const Ref<Context>& context,
                std::span<const Ref<Device>> users, const Ref<Device>& device, const cl_properties* properties,
                size_t size, cl_uint alignment) {
-  require(alignment == 0 || (std::has_single_bit(alignment) && alignment <= kLargestType), CL_INVALID_VALUE,
-          "alignment is ", alignment, "; it must be a power of two, and ", kLargestType, " at most");
+  require(alignment == 0 || std::has_single_bit(alignment), CL_INVALID_VALUE, "alignment is ", alignment,
+          "; it must be a power of two");
   const cl_bitfield flags = allocation_flags(properties, type == CL_MEM_TYPE_SHARED_INTEL ? kPlacements : 0);
   cl_ulong largest = std::numeric_limits<cl_ulong>::max();
   for (const Ref<Device>& user : users) largest = std::min(largest, user->largest_on_one());
   require(size != 0 && size <= largest, CL_INVALID_BUFFER_SIZE, "size is ", size,
           "; the devices can allocate 1 to ", largest, " bytes");
-  const Ref<Memory> allocation(new UsmAllocation(type, context, device, flags, size, kLargestType));
+  const Ref<Memory> allocation(
+      new UsmAllocation(type, context, device, flags, size, std::max(alignment, kLargestType)));
   return context->svm().add(*allocation);
 }
 

@@ -40,7 +40,7 @@ TEST_F(clDeviceMemAllocINTEL, GivenAllocationsThenContentsAreTheirOwn) {
 }
 
 TEST_F(clDeviceMemAllocINTEL, GivenAlignmentThenAddressIsAligned) {
-  for (const cl_uint alignment : {0U, 1U, 2U, 64U, 128U}) {
+  for (const cl_uint alignment : {0U, 1U, 2U, 64U, 128U, 4096U, 65536U, 64U << 20U}) {
     cl_int err = -1;
     void* memory = device_alloc(context, device, nullptr, 10, alignment, &err);
     ASSERT_EQ(CL_SUCCESS, err) << alignment;
@@ -137,7 +137,7 @@ TEST_F(clDeviceMemAllocINTEL, GivenWrongArgumentsThenErrors) {
   expect_refused(CL_INVALID_BUFFER_SIZE, context, device, nullptr, 0, 0);
   expect_refused(CL_INVALID_BUFFER_SIZE, context, device, nullptr, largest + 1, 0);
   expect_refused(CL_INVALID_VALUE, context, device, nullptr, 64, 3);
-  expect_refused(CL_INVALID_VALUE, context, device, nullptr, 64, 256);
+  expect_refused(CL_INVALID_VALUE, context, device, nullptr, 64, 4096 + 128);
   const cl_properties unknown[] = {0x1234, 1, 0};
   expect_refused(CL_INVALID_PROPERTY, context, device, unknown, 64, 0);
   const cl_properties placed[] = {CL_MEM_ALLOC_FLAGS_INTEL, CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL, 0};

@@ -43,9 +43,24 @@ TEST_F(clHostMemAllocINTEL, GivenWrongArgumentsThenErrors) {
   refuses(CL_INVALID_BUFFER_SIZE, nullptr, 0, 0);
   refuses(CL_INVALID_BUFFER_SIZE, nullptr, largest + 1, 0);
   refuses(CL_INVALID_VALUE, nullptr, 64, 3);
-  refuses(CL_INVALID_VALUE, nullptr, 64, 256);
+  refuses(CL_INVALID_VALUE, nullptr, 64, 4096 + 128);
   const cl_properties placed[] = {CL_MEM_ALLOC_FLAGS_INTEL, CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL, 0};
   refuses(CL_INVALID_PROPERTY, placed, 64, 0);
+}
+
+// Greater ones than that of any type are those of pages, which HIP's runtime asks for.
+TEST_F(clHostMemAllocINTEL, GivenAlignmentThenAddressIsAligned) {
+  use_mapping_device();
+  if (IsSkipped()) return;
+  for (const cl_uint alignment : {0U, 1U, 128U, 4096U, 65536U, 64U << 20U}) {
+    cl_int err = -1;
+    auto* memory = static_cast<cl_int*>(host_alloc(context, nullptr, 40, alignment, &err));
+    ASSERT_EQ(CL_SUCCESS, err) << alignment;
+    EXPECT_EQ(0U, reinterpret_cast<uintptr_t>(memory) % (alignment == 0 ? 128 : alignment));
+    write_usm(memory, numbers(10, 3));
+    EXPECT_EQ(numbers(10, 3), std::vector<cl_int>(memory, memory + 10)) << alignment;
+    EXPECT_CL(free(context, memory));
+  }
 }
 
 TEST_F(clHostMemAllocINTEL, GivenPropertiesThenTheyAreReported) {

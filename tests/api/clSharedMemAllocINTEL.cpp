@@ -55,8 +55,9 @@ TEST_F(clSharedMemAllocINTEL, GivenDeviceOrNoneThenItIsReported) {
   const cl_properties properties[] = {CL_MEM_ALLOC_FLAGS_INTEL, CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL, 0};
   for (cl_device_id of : {device, cl_device_id{nullptr}}) {
     cl_int err = -1;
-    void* memory = shared_alloc(context, of, properties, 64, 0, &err);
+    void* memory = shared_alloc(context, of, properties, 64, 4096, &err);
     ASSERT_EQ(CL_SUCCESS, err);
+    EXPECT_EQ(0U, reinterpret_cast<uintptr_t>(memory) % 4096);
     EXPECT_EQ(cl_uint{CL_MEM_TYPE_SHARED_INTEL}, alloc_value<cl_uint>(memory, CL_MEM_ALLOC_TYPE_INTEL));
     EXPECT_EQ(of, alloc_value<cl_device_id>(memory, CL_MEM_ALLOC_DEVICE_INTEL));
     EXPECT_EQ(cl_bitfield{CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL},
