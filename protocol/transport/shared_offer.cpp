@@ -10,9 +10,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <stdexcept>
 #include <system_error>
 #include <vector>
 
@@ -26,8 +28,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Time for one packet of the other side, which has nothing else to do.
-constexpr auto kPatience = 500ms;
+/// Time for one packet of the other side, which has nothing else to do, but on a busy host may get no
+/// processor for a while.
+constexpr auto kPatience = 2s;
 /// Bytes of a greeting, or of a refusal.
 constexpr std::size_t kMaxText = 1024;
 /// Of the names of offers.
@@ -73,6 +76,21 @@ void limit_waiting(int socket, std::chrono::milliseconds time) {
   ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
 
+/// Repeats a system call that a signal interrupts, for as long as limit_waiting() allows: a call with a time
+/// limit is not restarted after a signal handler of the program.
+template <typename Call>
+auto uninterrupted(int socket, Call&& call) {
+  timeval limit{};
+  socklen_t size = sizeof limit;
+  ::getsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, &size);
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(limit.tv_sec) +
+                       std::chrono::microseconds(limit.tv_usec);
+  for (;;) {
+    const auto result = call();
+    if (result >= 0 || errno != EINTR || std::chrono::steady_clock::now() >= give_up) return result;
+  }
+}
+
 bool same_user(int connection) {
   ucred peer{};
   socklen_t size = sizeof peer;
@@ -80,13 +98,15 @@ bool same_user(int connection) {
 }
 
 bool send_text(int connection, std::string_view text) {
-  return ::send(connection, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
+  const auto send = [&] { return ::send(connection, text.data(), text.size(), MSG_NOSIGNAL); };
+  return uninterrupted(connection, send) == static_cast<ssize_t>(text.size());
 }
 
 /// Receives one packet; empty if none arrives.
 std::string receive_text(int connection) {
   std::array<char, kMaxText> packet{};
-  const ssize_t size = ::recv(connection, packet.data(), packet.size(), 0);
+  const ssize_t size =
+      uninterrupted(connection, [&] { return ::recv(connection, packet.data(), packet.size(), 0); });
   return {packet.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
 }
 
@@ -131,10 +151,12 @@ struct Packet {
     header->cmsg_type = SCM_RIGHTS;
     header->cmsg_len = CMSG_LEN(sizeof fds);
     std::memcpy(CMSG_DATA(header), fds.data(), sizeof fds);
-    return ::sendmsg(connection, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof value);
+    const auto send = [&] { return ::sendmsg(connection, &message, MSG_NOSIGNAL); };
+    return uninterrupted(connection, send) == static_cast<ssize_t>(sizeof value);
   }
   std::optional<std::array<Fd, count>> receive(int connection) {
-    const ssize_t size = ::recvmsg(connection, &message, MSG_CMSG_CLOEXEC);
+    const ssize_t size =
+        uninterrupted(connection, [&] { return ::recvmsg(connection, &message, MSG_CMSG_CLOEXEC); });
     // Also of a wrong packet: more of them fit than are wanted, and they would stay open.
     std::vector<Fd> came;
     if (size >= 0) take_descriptors(message, came);
@@ -154,18 +176,24 @@ using MemoryPacket = Packet<char, 3>;
 using SegmentPacket = Packet<SegmentHeader, 1>;
 
 /// Connects to the worker that offers memory under this name, and sends the kind of guest and the token.
-/// @returns an empty Fd if there is no such offer on this host, or another user made it.
+/// Throws if there is no such offer on this host, or another user made it.
 Fd connect_as(Guest guest, const std::string& name, const std::string& token,
               std::chrono::milliseconds timeout) {
   // The name comes from another host, which must not have this process talk to other services of its user.
-  if (!name.starts_with(kNamePrefix)) return {};
+  if (!name.starts_with(kNamePrefix))
+    throw std::runtime_error("the worker names a socket that is not its own");
   Fd socket = unix_socket(0);
   limit_waiting(socket.get(), timeout);
   const Address address(name);
+  const auto connect = [&] { return ::connect(socket.get(), address.get(), address.size); };
+  if (uninterrupted(socket.get(), connect) != 0)
+    throw std::runtime_error("the worker cannot be reached through its socket on this host: " +
+                             error_text(errno));
   // No other user may see the token.
-  if (::connect(socket.get(), address.get(), address.size) != 0 || !same_user(socket.get()) ||
-      !send_text(socket.get(), greeting(guest, token)))
-    return {};
+  if (!same_user(socket.get()))
+    throw std::runtime_error("the worker's socket on this host is another user's");
+  if (!send_text(socket.get(), greeting(guest, token)))
+    throw std::runtime_error("the worker's socket on this host takes nothing: " + error_text(errno));
   return socket;
 }
 
@@ -225,7 +253,6 @@ std::shared_ptr<SharedMemory> take_shared_offer(const std::string& name, const s
                                                 Guest guest, std::chrono::milliseconds timeout) {
   try {
     const Fd socket = connect_as(guest, name, token, timeout);
-    if (!socket) return nullptr;
     auto fds = MemoryPacket().receive(socket.get());
     if (!fds) return nullptr;
     auto memory = SharedMemory::open(std::move((*fds)[0]), std::move((*fds)[1]), std::move((*fds)[2]));
@@ -241,7 +268,6 @@ std::string give_segment(const std::string& name, const std::string& token, Obje
                          std::chrono::milliseconds timeout) {
   try {
     const Fd socket = connect_as(Guest::Segment, name, token, timeout);
-    if (!socket) return "the worker cannot be reached through its socket on this host";
     SegmentPacket packet;
     packet.value = {id, segment.bytes().size(), address};
     if (!packet.send(socket.get(), {segment.descriptor()})) return "the memory cannot be sent to the worker";
