@@ -18,8 +18,8 @@ namespace clique::icd::api {
 namespace {
 
 /// Bytes of the largest data types, long16 and double16: the alignment if the program asks for none. The
-/// extension allows no greater ones, but other drivers accept them, and HIP's runtime aligns host memory to
-/// pages.
+/// extension allows no greater alignments, but other drivers accept them, and HIP's runtime aligns host
+/// memory to pages.
 constexpr cl_uint kLargestType = 128;
 
 constexpr cl_bitfield kPlacements =

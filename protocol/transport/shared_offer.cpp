@@ -76,8 +76,8 @@ void limit_waiting(int socket, std::chrono::milliseconds time) {
   ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
 
-/// Repeats a system call that a signal interrupts, for as long as limit_waiting() allows: a call with a time
-/// limit is not restarted after a signal handler of the program.
+/// Repeats a system call that a signal interrupts: the kernel does not restart one with a time limit after a
+/// signal handler of the program. The last attempt begins within the time of limit_waiting().
 template <typename Call>
 auto uninterrupted(int socket, Call&& call) {
   timeval limit{};
@@ -181,7 +181,8 @@ Fd connect_as(Guest guest, const std::string& name, const std::string& token,
               std::chrono::milliseconds timeout) {
   // The name comes from another host, which must not have this process talk to other services of its user.
   if (!name.starts_with(kNamePrefix))
-    throw std::runtime_error("the worker names a socket that is not its own");
+    throw std::runtime_error("the worker's socket has a name that does not begin with " +
+                             std::string(kNamePrefix) + ": " + printable(name));
   Fd socket = unix_socket(0);
   limit_waiting(socket.get(), timeout);
   const Address address(name);
@@ -193,7 +194,7 @@ Fd connect_as(Guest guest, const std::string& name, const std::string& token,
   if (!same_user(socket.get()))
     throw std::runtime_error("the worker's socket on this host is another user's");
   if (!send_text(socket.get(), greeting(guest, token)))
-    throw std::runtime_error("the worker's socket on this host takes nothing: " + error_text(errno));
+    throw std::runtime_error("the worker's socket on this host does not accept data: " + error_text(errno));
   return socket;
 }
 

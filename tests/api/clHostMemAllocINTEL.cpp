@@ -48,7 +48,7 @@ TEST_F(clHostMemAllocINTEL, GivenWrongArgumentsThenErrors) {
   refuses(CL_INVALID_PROPERTY, placed, 64, 0);
 }
 
-// Greater ones than that of any type are those of pages, which HIP's runtime asks for.
+// HIP's runtime asks for the alignment of pages, which is greater than that of any type.
 TEST_F(clHostMemAllocINTEL, GivenAlignmentThenAddressIsAligned) {
   use_mapping_device();
   if (IsSkipped()) return;

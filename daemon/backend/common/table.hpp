@@ -40,9 +40,9 @@ class Table {
     return entry->second.object;
   }
   /// Null if get() would throw.
-  std::shared_ptr<T> find(protocol::ObjectId id) const {
+  const T* find(protocol::ObjectId id) const {
     const auto entry = entries_.find(id);
-    return entry == entries_.end() ? nullptr : entry->second.object;
+    return entry == entries_.end() ? nullptr : entry->second.object.get();
   }
   bool contains(protocol::ObjectId id) const { return entries_.contains(id); }
   bool erase(protocol::ObjectId id) { return entries_.erase(id) > 0; }

@@ -90,7 +90,7 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   Ref<Event> submit_parts(Submission submission, FunctionRef<void(const protocol::Command&)> post);
 
   /// A command failed whose event, if it has one, the application does not know (Event::set_silent).
-  /// @param command 0: any
+  /// @param command 0: it is not known which
   void failed_silently(cl_int status, protocol::CommandId command);
   /// Has the next finish() throw, if that is a failure that nobody else tells of. @returns whether it is.
   bool keep_failure(cl_int status, protocol::CommandId command);

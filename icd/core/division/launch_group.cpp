@@ -179,7 +179,7 @@ bool LaunchGroup::should_divide() {
 bool LaunchGroup::tries_movement(const LaunchRecord& record) {
   const MovementMeter::Speed& known = record.divisible.movement;
   if (known.measured || known.under_way || trials_ >= kMostTrials) return false;
-  if (record.saving <= 0 || !would_save() || lost_ < (trials_ + 1) * kBeforeTrial) return false;
+  if (record.saving <= 0 || !would_save() || lost_ < (trials_ + 1) * MovementMeter::kLeastTime) return false;
   ++trials_;
   return true;
 }

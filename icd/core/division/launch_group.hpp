@@ -65,9 +65,8 @@ class LaunchGroup {
  public:
   /// What messages between the client and the members of a divided launch take, in ns.
   static constexpr double kFixed = 200'000;
-  /// Launches have lost so much before content moves only to measure how fast, in ns; and so often does it at
-  /// most.
-  static constexpr double kBeforeTrial = 4'000'000;
+  /// How often content moves only to measure how fast, at most. Before each time, launches have lost as much
+  /// as that is assumed to take (MovementMeter::kLeastTime).
   static constexpr unsigned kMostTrials = 4;
   /// Divided launches have to take at most this share of the time of whole ones; the second one once they
   /// have been that fast.

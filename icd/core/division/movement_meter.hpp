@@ -17,6 +17,8 @@ class MovementMeter {
   /// pessimistic on fast networks.
   static constexpr double kAssumedNear = 0.1;
   static constexpr double kAssumed = 1;
+  /// What least() bytes take at the assumed speed, in ns.
+  static constexpr double kLeastTime = 4'000'000;
 
   struct Speed {
     double each_byte = kAssumed;
@@ -25,7 +27,7 @@ class MovementMeter {
   };
 
   /// @param assumed ns for each byte
-  explicit MovementMeter(double assumed) : speed_{assumed, false}, least_(kLeast / assumed) {}
+  explicit MovementMeter(double assumed) : speed_{assumed, false}, least_(kLeastTime / assumed) {}
 
   /// For fewer bytes, what messages take would be a large part of the time.
   std::uint64_t least() const { return static_cast<std::uint64_t>(least_); }
@@ -37,8 +39,6 @@ class MovementMeter {
   void ended(Clock::time_point now, std::uint64_t bytes);
 
  private:
-  /// What least() bytes take at the assumed speed, in ns.
-  static constexpr double kLeast = 4'000'000;
   /// The speed is the average of about so many times least().
   static constexpr double kAveraged = 16;
 

@@ -205,7 +205,7 @@ CombinedLaunches& Kernel::combined_launches(const Device& device) {
   auto made = std::make_unique<CombinedLaunches>();
   made->device = Ref<Device>(const_cast<Device*>(&device));
   made->gate = function_->gates->of(&device);
-  // Whole launches hide what that takes.
+  // The workers connect while the first launches run whole.
   for (const Ref<Device>& member : device.members())
     if (member->worker().index() != device.worker().index()) device.worker().connect_peer(member->worker());
   return *combined_.emplace_back(std::move(made));

@@ -69,13 +69,12 @@ int run() {
   int launches = 0;
   const std::vector<cl_uint> right = expected(table);
   std::vector<cl_uint> result(kItems);
-  while (launches < kMostLaunches && explanations.count("content moves among the members of Clique") == 0) {
-    ++launches;
+  while (explanations.count("content moves among the members of Clique") == 0) {
+    if (++launches > kMostLaunches) throw std::runtime_error("no launch knows how fast content moves");
     queue.enqueueNDRangeKernel(kernel, cl::NullRange, kItems, 64);
     queue.enqueueReadBuffer(of_result, CL_TRUE, 0, kItems * sizeof(cl_uint), result.data());
     if (result != right) throw std::runtime_error("a wrong result of launch " + std::to_string(launches));
   }
-  if (launches == kMostLaunches) throw std::runtime_error("no launch knows how fast content moves");
   std::printf("measured after %d launches\n", launches);
   return EXIT_SUCCESS;
 }

@@ -45,8 +45,8 @@ class Commands {
   void submit(const protocol::Command& command, Make&& make);
   /// Whether a command of the queue has failed of which the client may not know yet.
   bool failed_silently(protocol::ObjectId queue) const {
-    const auto known = queues_.find(queue);
-    return known && known->deferred.load(std::memory_order_relaxed) < 0;
+    const Queue* const known = queues_.find(queue);
+    return known != nullptr && known->deferred.load(std::memory_order_relaxed) < 0;
   }
   /// A command could not be enqueued: it fails, with its event.
   /// @param queue null if the queue itself could not be created

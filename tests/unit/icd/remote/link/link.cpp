@@ -120,8 +120,8 @@ TEST(Link, KeepsTheOrderOfEveryThreadAndTheTogethernessOfCompose) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
-/// Tells things that were brought about from things that a heartbeat found a second later. On a busy machine
-/// a few of the former may be late, too.
+/// Distinguishes what happens at once from what only the next heartbeat, a second later, brings about. On a
+/// busy machine a few of the former may be late, too.
 class Promptness {
  public:
   /// Waits until a condition holds.
