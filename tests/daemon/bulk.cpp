@@ -71,6 +71,18 @@ TEST_F(Bulk, GivenPartsOnSeveralConnectionsThenAllAreTakenAndInPlace) {
   EXPECT_EQ(std::memcmp(got.data(), data(), bytes()), 0);
 }
 
+TEST_F(Bulk, GivenQueueThatIsReleasedBeforeThePartsComeThenTheyAreTakenAndInPlace) {
+  zmq::socket_t connection = connect(false);
+  client_.send(Expect{command(kExpect, Command::kReport, {}, kInOrder), kBuffer, 0, bytes()},
+               Release{{kInOrder}, {}});
+  EXPECT_EQ(client_.finish(kOutOfOrder).status, 0);
+  for (std::uint64_t offset = 0; offset < bytes(); offset += kPart) send(connection, part(offset));
+  EXPECT_EQ(client_.ended(kExpect).status, 0);
+  client_.send(ReadBuffer{command(kRead, 0, {}, kOutOfOrder), 0, kBuffer, 0, bytes()});
+  const auto got = client_.data(kRead);
+  EXPECT_EQ(std::memcmp(got.data(), data(), bytes()), 0);
+}
+
 TEST_F(Bulk, GivenTransferThatWaitsThenNothingIsTakenUntilItMay) {
   zmq::socket_t connection = connect(false);
   client_.send(AwaitRemote{kRemote, kContext},

@@ -228,7 +228,7 @@ void OpenClBackend::handle(protocol::Marker&& message) {
       if (clEnqueueMarkerWithWaitList(queue->native.get(), static_cast<cl_uint>(waits.size()), waits.data(),
                                       marker.put()) != CL_SUCCESS)
         return;
-      entered(*queue, marker, true);
+      entered(queue, marker, true);
       // PoCL crashes if an event fails that nobody holds a reference to.
       watcher_.watch(marker, [](cl_int /*status*/) {});
       return;

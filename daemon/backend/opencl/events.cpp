@@ -175,7 +175,7 @@ void OpenClBackend::handle(protocol::Finish&& message) {
     } else {
       check(clEnqueueMarkerWithWaitList(queue->native.get(), 0, nullptr, end.put()),
             "clEnqueueMarkerWithWaitList");
-      entered(*queue, end, false);
+      entered(queue, end, false);
     }
   } catch (const ClError& error) {
     surroundings_.reporter.report(protocol::Finished{message.request, error.status()});

@@ -90,7 +90,7 @@ bool OpenClBackend::waits_elsewhere(const Command& command, const Queue& queue) 
 
 void OpenClBackend::settle(const Command& command, Aftermath aftermath, Prepared& prepared) {
   Queue& queue = *prepared.queue;
-  entered(queue, prepared.event, !prepared.waits.empty());
+  entered(prepared.queue, prepared.event, !prepared.waits.empty());
   queued_.add(queue.id, queue.in_order, prepared.event);
   queue.waits_elsewhere = prepared.waits_elsewhere;
   Parts* const parts = prepared.parts;
@@ -183,16 +183,16 @@ const Handle<cl_event>& OpenClBackend::standing_tail(const Queue& queue) const {
   return found == queue.earlier_tails.rend() ? queue.tail : *found;
 }
 
-void OpenClBackend::entered(Queue& queue, const Handle<cl_event>& event, bool waits) {
-  if (queue.in_order) {
-    auto& earlier = queue.earlier_tails;
+void OpenClBackend::entered(const std::shared_ptr<Queue>& queue, const Handle<cl_event>& event, bool waits) {
+  if (queue->in_order) {
+    auto& earlier = queue->earlier_tails;
     while (!earlier.empty() && status_of(earlier.front().get()) <= CL_COMPLETE) earlier.pop_front();
-    if (waits && queue.tail) earlier.push_back(std::move(queue.tail));
-    queue.tail = event;
+    if (waits && queue->tail) earlier.push_back(std::move(queue->tail));
+    queue->tail = event;
   }
-  if (queue.touched) return;
-  queue.touched = true;
-  touched_.push_back(queues_.get(queue.id));
+  if (queue->touched) return;
+  queue->touched = true;
+  touched_.push_back(queue);
 }
 
 void OpenClBackend::flush() {

@@ -89,7 +89,7 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
       fail(status);
       return;
     }
-    backend_.entered(*queue_, read, waits_.size() > 0);
+    backend_.entered(queue_, read, waits_.size() > 0);
     backend_.watcher_.watch(read, [self = shared_from_this(), number](cl_int result) {
       if (result < 0) {
         self->fail(result);
@@ -146,7 +146,7 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
                                          nullptr);
                  clFlush(queue->native.get());
                }};
-    backend_.entered(*queue_, ready, waits_.size() > 0);
+    backend_.entered(queue_, ready, waits_.size() > 0);
     backend_.watcher_.watch(ready, mapped);
     return true;
   }
@@ -180,7 +180,7 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
       fail(status);
       return;
     }
-    backend_.entered(*queue_, read, waits_.size() > 0);
+    backend_.entered(queue_, read, waits_.size() > 0);
     backend_.watcher_.watch(read, [self = shared_from_this(), data, at = offset,
                                    size = block.size](cl_int result) { self->send(data, at, size, result); });
   }
@@ -304,7 +304,7 @@ class OpenClBackend::ExpectSink : public TransferSink {
       fail(status);
       return;
     }
-    backend_.entered(*queue_, written, waits_.size() > 0);
+    backend_.entered(queue_, written, waits_.size() > 0);
     backend_.watcher_.watch(written, [progress = progress_, data](cl_int result) {
       if (result < 0)
         progress->finish(result);
@@ -337,7 +337,7 @@ class OpenClBackend::ExpectSink : public TransferSink {
         progress_->left, waits_.size(), waits_.data(), ready.put(), &status));
     if (status != CL_SUCCESS) return false;
     progress_->mapped = place;
-    backend_.entered(*queue_, ready, waits_.size() > 0);
+    backend_.entered(queue_, ready, waits_.size() > 0);
     backend_.watcher_.watch(ready, mapped);
     return true;
   }
