@@ -216,16 +216,17 @@ bool Dispatcher::go_on() {
 
 void Dispatcher::read_commands() {
   Handler handler{*this, Sender::Client};
-  protocol::Op last{};
-  const auto admit = [this, &last](protocol::Op op) {
-    last = op;
+  protocol::Op present{};
+  const auto admit = [this, &present](protocol::Op op) {
+    present = op;
     return (op != protocol::RunKernel::op && op != protocol::RunRecording::op) ||
            surroundings_.pacer.admits();
   };
   try {
     paused_ = !command_reader_.go_on(protocol::ClientMessages{}, admit, handler);
   } catch (const RuleBroken& error) {
-    throw RuleBroken("message number " + std::to_string(static_cast<unsigned>(last)) + ": " + error.what());
+    throw RuleBroken("message number " + std::to_string(static_cast<unsigned>(present)) + ": " +
+                     error.what());
   }
   // The payloads of the commands may be in memory that the client waits for.
   if (!paused_) commands_ = {};

@@ -213,7 +213,8 @@ class OpenClBackend : public Backend {
   /// that. At once if they have ended already, else on any thread, possibly inside the driver.
   void when_all_ended(const std::vector<Handle<cl_event>>& events, std::function<void(cl_int status)> action);
   /// A command was enqueued: the queue has to be flushed, and Finish has to wait for the command.
-  /// @param queue may have been released meanwhile: parts of transfers arrive later than their command
+  /// @param queue the client may have released it: parts of a transfer arrive after the command that expects
+  /// them
   /// @param waits whether the command has a wait list.
   void entered(const std::shared_ptr<Queue>& queue, const Handle<cl_event>& event, bool waits);
   /// Of a queue in order: the last command that has not failed, or the tail if all commands under way have
