@@ -16,8 +16,6 @@ constexpr std::size_t kWordDistance = 64 / sizeof(std::uint32_t);
 constexpr std::size_t kWordBlock = 64U << 10U;
 /// Unmarked tasks after which a stream's progress is marked even without a flush.
 constexpr std::size_t kManyUnmarked = 32;
-/// Looking for running kernels in more streams than this would take too long.
-constexpr std::size_t kStreamsLookedAt = 16;
 }  // namespace
 
 Scheduler::Scheduler(CUcontext context, std::function<void(CUresult)> fault, KernelLimit limit, Pacer* pacer)
@@ -35,6 +33,7 @@ std::shared_ptr<Lane> Scheduler::make_lane(bool in_order) {
 }
 
 void Scheduler::give_back(const Lane& lane) {
+  for (Stream* stream : lane.streams) RunningKernels::forget(*stream);
   free_.insert(free_.end(), lane.streams.begin(), lane.streams.end());
 }
 
@@ -164,7 +163,7 @@ void Scheduler::submit(const TaskRef& task) {
     return;
   }
   task->sequence_ = stream.issued_ + 1;
-  if (!task->kernel.empty()) stream.last_kernel_ = task->sequence_;
+  if (!task->kernel.empty()) running_kernels_.submitted(stream, task->sequence_);
   if (stream.unmarked_.empty()) dirty_.push_back(&stream);
   stream.unmarked_.push_back(task);
   if (leaves_number)
@@ -178,8 +177,9 @@ bool Scheduler::enqueue(Task& task, Stream& stream) {
   const bool stamped = task.timed && !task.observed;
   // The host does not see when the stream has waited for others.
   if (stamped || (task.timed && !task.blockers_.empty())) task.stopwatch_ = clock_.start(stream.native());
-  const bool leaves_number = task.run_and_mark && !stamped && !kernels_beside(stream) &&
-                             (!task.mark_only_after_kernel || !stream.reached(stream.last_kernel_));
+  const bool leaves_number = task.run_and_mark && !stamped &&
+                             (!task.mark_only_after_kernel || !stream.reached(stream.last_kernel_)) &&
+                             !running_kernels_.block(stream);
   if (leaves_number)
     task.run_and_mark(stream.native(), stream.address_, stream.issued_ + 1);
   else if (task.run)
@@ -198,13 +198,6 @@ void Scheduler::observe(Task& task, Stream& stream) {
   task.before_ = std::move(stream.last_sighting_);
   task.end_ = observer_->observe(stream.native(), stream.index_);
   stream.last_sighting_ = task.end_;
-}
-
-bool Scheduler::kernels_beside(const Stream& stream) const {
-  return streams_.size() > kStreamsLookedAt ||
-         std::any_of(streams_.begin(), streams_.end(), [&stream](const std::unique_ptr<Stream>& other) {
-           return other.get() != &stream && !other->reached(other->last_kernel_);
-         });
 }
 
 Stream& Scheduler::choose(const Task& task, Lane& lane) {

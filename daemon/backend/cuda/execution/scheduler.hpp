@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "daemon/backend/cuda/execution/completions.hpp"
+#include "daemon/backend/cuda/execution/running_kernels.hpp"
 #include "daemon/worker/limits/pacer.hpp"
 
 namespace clique::daemon::cuda {
@@ -69,8 +70,6 @@ class Scheduler {
   bool enqueue(Task& task, Stream& stream);
   /// Has the host note when the task ends, which is the last one in the stream.
   void observe(Task& task, Stream& stream);
-  /// Whether other streams may be running kernels.
-  bool kernels_beside(const Stream& stream) const;
   /// The task is held no more. @returns the tasks that were held by it alone.
   static std::vector<TaskRef> resolve(const TaskRef& task);
   Stream& choose(const Task& task, Lane& lane);
@@ -94,6 +93,7 @@ class Scheduler {
   CUdeviceptr words_address_ = 0;
   std::size_t words_left_ = 0;
   std::vector<Stream*> dirty_;  // have unmarked tasks
+  RunningKernels running_kernels_;
   Completions completions_;
 };
 

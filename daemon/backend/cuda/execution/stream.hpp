@@ -30,6 +30,7 @@ class Stream {
  private:
   friend class Scheduler;
   friend class Completions;
+  friend class RunningKernels;
 
   const unsigned index_;
   const std::uint32_t* const word_;
@@ -37,10 +38,13 @@ class Stream {
   CUstream native_ = nullptr;
 
   // Main thread.
-  std::uint32_t issued_ = 0;                 // the last number that the stream was told to write
-  std::vector<TaskRef> unmarked_;            // submitted tasks; the next number says that they have ended
-  const Task* last_ = nullptr;               // the task submitted last
-  std::uint32_t last_kernel_ = 0;            // sequence number of the last kernel
+  std::uint32_t issued_ = 0;       // the last number that the stream was told to write
+  std::vector<TaskRef> unmarked_;  // submitted tasks; the next number says that they have ended
+  const Task* last_ = nullptr;     // the task submitted last
+  std::uint32_t last_kernel_ = 0;  // sequence number of the last kernel
+  bool runs_kernels_ = false;      // as far as the RunningKernels know
+  std::chrono::steady_clock::time_point kernels_since_;
+  unsigned short_kernels_ = 0;               // how often in a row the kernels were seen to end soon
   std::shared_ptr<Sighting> last_sighting_;  // of the last observed task
   std::vector<std::uint32_t> seen_;  // by index of another stream: the highest number waited for there
 
