@@ -333,16 +333,15 @@ TEST_F(clSetKernelArg, GivenHandleThatIsNoSamplerThenInvalidSampler) {
   EXPECT_EQ(CL_INVALID_SAMPLER, ::clSetKernelArg(k, 1, sizeof null, &null));
 }
 
-TEST_F(clSetKernelArg, GivenBufferForImageOrImageForBufferThenInvalidArgValueOrMemObject) {
+TEST_F(clSetKernelArg, GivenBufferForImageOrImageForBufferThenItIsRefused) {
   if (!has_images()) GTEST_SKIP() << "the device has no images";
   const Program program = build("kernel void k(read_only image2d_t in, global int* out) {}");
   const Kernel k = kernel(program, "k");
   const Mem mem = buffer<int>(64);
   const Mem picture = image(4, 4, nullptr, CL_MEM_READ_WRITE);
-  // The specification does not say which error a memory object of the wrong kind gives; drivers return
-  // either.
-  const cl_int for_image = ::clSetKernelArg(k, 0, sizeof(cl_mem), mem.ptr());
-  EXPECT_TRUE(for_image == CL_INVALID_ARG_VALUE || for_image == CL_INVALID_MEM_OBJECT) << for_image;
+  // The specification does not say which error a memory object of the wrong kind gives. The conformance tests
+  // expect one for images; for buffers, drivers return either.
+  EXPECT_EQ(CL_INVALID_MEM_OBJECT, ::clSetKernelArg(k, 0, sizeof(cl_mem), mem.ptr()));
   const cl_int for_buffer = ::clSetKernelArg(k, 1, sizeof(cl_mem), picture.ptr());
   EXPECT_TRUE(for_buffer == CL_INVALID_ARG_VALUE || for_buffer == CL_INVALID_MEM_OBJECT) << for_buffer;
 }
