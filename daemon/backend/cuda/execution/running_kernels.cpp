@@ -8,6 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// From a kernel's submission to its end.
 constexpr auto kShort = 100us;
 /// How many kernels in a row have to be short before the next ones of their stream are expected to be.
 constexpr unsigned kShortBefore = 8;

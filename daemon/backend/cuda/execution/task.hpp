@@ -32,8 +32,8 @@ class Task {
   /// that status. May be empty: the task then only has a place in the order.
   std::function<void(CUstream)> run;
   /// Like `run`, and also has the GPU write the number to the word at the address afterwards, which marks the
-  /// stream's progress. Called instead of `run` unless kernels of other streams block it
-  /// (RunningKernels). May be empty.
+  /// stream's progress. Called instead of `run` unless other streams' RunningKernels block it. May
+  /// be empty.
   std::function<void(CUstream, CUdeviceptr, std::uint32_t)> run_and_mark;
   /// Whether `run_and_mark` is called only while a kernel of its own stream is under way.
   bool mark_only_after_kernel = false;
