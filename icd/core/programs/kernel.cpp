@@ -87,9 +87,7 @@ Kernel::Value Kernel::checked_memory(const Parameter& parameter, const void* val
   const Memory& memory = *checked.memory;
   require(memory.context() == context(), CL_INVALID_MEM_OBJECT,
           "the memory object belongs to another context than the kernel");
-  if (parameter.kind != Parameter::Image) {
-    require(!memory.is_image(), CL_INVALID_ARG_VALUE, "an image for an argument that is a pointer");
-  } else {
+  if (parameter.kind == Parameter::Image) {
     // The specification leaves the code open. This one is NVIDIA's, and the conformance tests expect it.
     require(memory.is_image(), CL_INVALID_MEM_OBJECT, "a buffer for an argument that is an image");
     require(parameter.image_type == 0 || parameter.image_type == memory.type(), CL_INVALID_ARG_VALUE,
@@ -99,6 +97,8 @@ Kernel::Value Kernel::checked_memory(const Parameter& parameter, const void* val
             CL_INVALID_ARG_VALUE, "the image was created write-only; the argument is read_only");
     require(parameter.access != CL_KERNEL_ARG_ACCESS_WRITE_ONLY || (memory.flags() & CL_MEM_READ_ONLY) == 0,
             CL_INVALID_ARG_VALUE, "the image was created read-only; the argument is write_only");
+  } else {
+    require(!memory.is_image(), CL_INVALID_ARG_VALUE, "an image for an argument that is a pointer");
   }
   checked.number = memory.id();
   return checked;

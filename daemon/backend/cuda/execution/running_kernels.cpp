@@ -37,7 +37,7 @@ bool RunningKernels::block(const Stream& stream) {
     Stream& other = *streams_[i];
     const bool brief = now - other.kernels_since_ <= kShort;
     if (other.reached(other.last_kernel_)) {
-      // If nobody looked for longer, the kernels may have been of any length.
+      // If nobody looked in time, it is not known how long the kernels took.
       if (brief) ++other.short_kernels_;
       other.runs_kernels_ = false;
       streams_[i] = streams_.back();
