@@ -25,7 +25,8 @@ struct Command {
   /// run one after the other.
   static constexpr std::uint8_t kAfterParts = 8;
   /// With kReport: nobody waits for the EventState of success. The worker sends it with the next report of
-  /// another kind, at the latest after kLongestUnhurried.
+  /// another kind, at the latest after kLongestUnhurried. Without kReport: commands of other workers rarely
+  /// wait for this one, so the worker may notice its end with that of later ones.
   static constexpr std::uint8_t kUnhurried = 16;
 
   CommandId id = 0;

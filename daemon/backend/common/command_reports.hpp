@@ -22,7 +22,8 @@ struct QueueState {
   protocol::ObjectId id = 0;
   bool in_order = true;
   bool profiling = false;
-  bool traced = false;  ///< CreateQueue::traced
+  bool traced = false;             ///< CreateQueue::traced
+  bool transfers_untimed = false;  ///< CreateQueue::transfers_untimed
   /// Status of the first command without an event that has failed since the last Finish.
   std::atomic<cl_int> deferred{CL_SUCCESS};
   /// The report that later ones follow: in order, the last command's; out of order, the last barrier's.
@@ -91,9 +92,10 @@ inline bool is_reported(const protocol::Command& command) {
 inline bool is_unhurried(const protocol::Command& command) {
   return (command.flags & protocol::Command::kUnhurried) != 0;
 }
-/// Whether the client, or a command that has it in its wait list, may wait for its end.
+/// Whether the client, or a command that has it in its wait list, is likely to wait for its end.
 inline bool is_awaited(const protocol::Command& command) {
-  return (command.flags & protocol::Command::kEvent) != 0 || (is_reported(command) && !is_unhurried(command));
+  const bool named = (command.flags & protocol::Command::kEvent) != 0;
+  return is_reported(command) ? named || !is_unhurried(command) : named && !is_unhurried(command);
 }
 
 }  // namespace clique::daemon

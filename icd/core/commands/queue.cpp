@@ -124,10 +124,12 @@ Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properti
   // The application sees properties_; a trace needs times of all queues, and a combined device those of
   // launches.
   // Where somebody other than the trace sees the times, they are exact.
-  const bool exact = timed || device_->is_combined() || (properties_ & CL_QUEUE_PROFILING_ENABLE) != 0;
+  const bool all = (properties_ & CL_QUEUE_PROFILING_ENABLE) != 0;
+  const bool exact = all || timed || device_->is_combined();
   const bool traced = trace::on() && !exact;
   const cl_command_queue_properties measured = exact || traced ? CL_QUEUE_PROFILING_ENABLE : 0;
-  link().post(protocol::CreateQueue{id_, context_->id(), device_->id(), properties_ | measured, traced});
+  link().post(protocol::CreateQueue{id_, context_->id(), device_->id(), properties_ | measured, traced,
+                                    !all && !trace::on()});
   if (const auto ahead = context_->early_writes().add_queue(worker()))
     link().post(protocol::Barrier{{next_id(), id_, 0, {*ahead}}});
   context_->add_queue(this);
@@ -224,6 +226,9 @@ Queue::Prepared Queue::begin(Submission& submission) {
     if (submission.event == EventUse::Report) prepared.header.flags |= Command::kReport;
   }
   if (unhurried) prepared.header.flags |= Command::kReport | Command::kUnhurried;
+  // As long as launches run whole, other members rarely need what they write.
+  if (device_->is_combined() && submission.event == EventUse::Order)
+    prepared.header.flags |= Command::kUnhurried;
   prepared.header.queue = id_;
   return prepared;
 }

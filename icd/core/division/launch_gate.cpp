@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <utility>
 
 namespace clique::icd {
@@ -12,6 +13,20 @@ namespace {
 constexpr unsigned kAveraged = 16;
 /// Once the average is known, one of so many whole launches is measured: reports cost the node time.
 constexpr unsigned kMeasuredOnceIn = 8;
+
+/// Looks at launches take about this share of their time, once it is known.
+constexpr double kLookShare = 0.01;
+/// So many launches have a look before their time is known, in a row.
+constexpr unsigned kFirstLooks = 16;
+/// At least one of so many launches has a look.
+constexpr unsigned kLookOnceIn = 64;
+
+std::size_t work_items(const LaunchSize& size) {
+  const auto& global = size.first;
+  return std::accumulate(
+      global.begin(), global.end(), std::size_t{1},
+      [](std::size_t items, std::size_t more) { return items * std::max<std::size_t>(more, 1); });
+}
 
 /// Notes how long a whole launch took.
 void note_whole(LaunchRecord& record, std::uint64_t time) {
@@ -46,6 +61,39 @@ LaunchRecord& LaunchGate::record_of(const LaunchSize& size) {
   return record;
 }
 
+unsigned LaunchGate::pause(LaunchRecord& record) {
+  LaunchGroup& group = LaunchGroup::of(record.group);
+  if (group.divided()) return 0;
+  if (record.whole == 0) return record.looks < kFirstLooks ? 0 : kLookOnceIn - 1;
+  if (record.whole < LaunchGroup::kFixed && !group.may_gain()) return kLookOnceIn - 1;
+  return static_cast<unsigned>(std::min(record.look / (kLookShare * record.whole), kLookOnceIn - 1.0));
+}
+
+Look LaunchGate::look(const LaunchSize& size) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = records_.find(size); found != records_.end()) {
+    LaunchRecord& record = found->second;
+    if (record.passed >= pause(record)) return Look::Needed;
+    ++record.passed;
+    return Look::Spared;
+  }
+  // Programs may launch a kernel with ever new sizes, such as those of what is left of a matrix.
+  if (brief_ == nullptr || work_items(size) > work_items(brief_->size)) return Look::Needed;
+  LaunchGroup& group = LaunchGroup::of(brief_->group);
+  if (group.divided() || group.may_gain()) return Look::Needed;
+  passed_by_size_ = (passed_by_size_ + 1) % kLookOnceIn;
+  return passed_by_size_ == 0 ? Look::Needed : Look::SparedAsTooShort;
+}
+
+void LaunchGate::looked(const LaunchSize& size, std::uint64_t time) {
+  const std::lock_guard lock(mutex_);
+  LaunchRecord& record = record_of(size);
+  const auto now = static_cast<double>(time);
+  // The first look may include more than later ones.
+  const bool first = record.looks++ == 0 || now < record.look;
+  record.look = first ? now : record.look + (now - record.look) / 4;
+}
+
 void LaunchGate::uses(const LaunchSize& size, std::span<const Use> uses) {
   const std::lock_guard lock(mutex_);
   LaunchRecord& record = record_of(size);
@@ -61,6 +109,7 @@ bool LaunchGate::decide_at_once(LaunchRecord& record, const Divisible& divisible
   LaunchGroup& group = LaunchGroup::of(record.group);
   const bool same = record.divisible.members == divisible.members;
   record.divisible = divisible;
+  if (!same) group.changed();
   if (divisible.members > 1) group.note_movement(divisible.movement);
   if (!record.borders && divisible.members > 1) group.share_borders(record);
   if (record.whole != 0 && !group.divided()) {
@@ -83,6 +132,7 @@ bool LaunchGate::may_divide(LaunchRecord& record) {
 
 GateDecision LaunchGate::divided(LaunchRecord& record) {
   LaunchGroup& group = LaunchGroup::of(record.group);
+  record.passed = 0;
   // Another thread may have been faster.
   if (!group.divided()) group.become_divided();
   return {true, group.epoch()};
@@ -90,7 +140,7 @@ GateDecision LaunchGate::divided(LaunchRecord& record) {
 
 GateDecision LaunchGate::whole(LaunchRecord& record) {
   // Also those that have not ended yet: programs enqueue many at a time.
-  ++record.uncounted;
+  record.uncounted += 1 + std::exchange(record.passed, 0);
   const LaunchGroup& group = LaunchGroup::of(record.group);
   // Where nothing changes, few times are enough.
   const bool wanted =
@@ -100,7 +150,9 @@ GateDecision LaunchGate::whole(LaunchRecord& record) {
 
 GateDecision LaunchGate::not_yet(LaunchRecord& record) {
   GateDecision decision = whole(record);
-  decision.tries_movement = LaunchGroup::of(record.group).tries_movement(record);
+  LaunchGroup& group = LaunchGroup::of(record.group);
+  decision.tries_movement = group.tries_movement(record);
+  decision.hopeful = group.may_gain();
   return decision;
 }
 
@@ -109,8 +161,15 @@ void LaunchGate::measured(const LaunchSize& size, GateDecision decision, std::ui
   const std::lock_guard lock(mutex_);
   LaunchRecord& record = record_of(size);
   LaunchGroup& group = LaunchGroup::of(record.group);
+  const bool could_gain = LaunchGroup::may_gain(record);
   note_whole(record, time);
   record.assessed = 0;
+  if (LaunchGroup::may_gain(record) != could_gain) group.changed();
+  if (record.whole >= LaunchGroup::kFixed) {
+    if (brief_ == &record) brief_ = nullptr;
+  } else if (brief_ == nullptr || work_items(size) > work_items(brief_->size)) {
+    brief_ = &record;
+  }
   if (group.divided() && decision.epoch == group.epoch()) group.account(record, static_cast<double>(all), {});
 }
 

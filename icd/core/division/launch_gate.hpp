@@ -21,6 +21,17 @@ struct GateDecision {
   bool measured = true;
   /// Whether some content should move to measure how fast it does.
   bool tries_movement = false;
+  /// Whether launches may be divided later: a time is known, and division may save some of it.
+  bool hopeful = false;
+};
+
+/// Whether the gate is asked about a launch.
+enum class Look {
+  Needed,
+  /// Not now: it runs whole, as others of its size did.
+  Spared,
+  /// Not now: larger launches of the kernel are too short to gain from division.
+  SparedAsTooShort,
 };
 
 /// Decides whether launches of one kernel on one combined device are divided, and where, from how long
@@ -41,7 +52,16 @@ class LaunchGate {
   LaunchGate(const LaunchGate&) = delete;
   LaunchGate& operator=(const LaunchGate&) = delete;
 
-  /// Notes what a launch uses. To be called before the others.
+  /// Whether a launch runs whole without a look at what it uses and how it can be divided, that is without
+  /// uses(), decide() and measured(): because it is too short to gain from division, or short compared to the
+  /// time of a look. To be called first, once for each launch. Now and then a look is needed, so that the
+  /// gate notices when launches have changed.
+  Look look(const LaunchSize& size);
+  /// Notes how long a look at a launch took that is not divided, in ns: uses(), decide(), and the rest of
+  /// what happens between look() and the launch.
+  void looked(const LaunchSize& size, std::uint64_t time);
+
+  /// Notes what a launch uses. To be called before decide().
   void uses(const LaunchSize& size, std::span<const Use> uses);
   /// Decides about a launch.
   /// @param content() tells what it uses of which memory objects, as UsedContent; called if that matters,
@@ -84,6 +104,8 @@ class LaunchGate {
 
  private:
   LaunchRecord& record_of(const LaunchSize& size);
+  /// After how many launches without a look the next one gets one.
+  static unsigned pause(LaunchRecord& record);
   // The steps of decide().
 
   /// Decides about a launch of a divided group, or one of which nothing has been measured.
@@ -99,6 +121,9 @@ class LaunchGate {
   /// One for all gates, since the kernels of a group have different ones.
   static std::mutex mutex_;
   std::map<LaunchSize, LaunchRecord> records_;
+  /// The record with the most work-items of those whose launches are too short to be divided. May be null.
+  LaunchRecord* brief_ = nullptr;
+  unsigned passed_by_size_ = 0;  ///< launches of other sizes that were no larger, since the last look at one
 };
 
 /// The gates of one kernel, for each combined device. All kernel objects share them, because many programs

@@ -105,6 +105,18 @@ void LaunchGroup::note_movement(const MovementMeter::Speed& speed) {
   ++changes_;
 }
 
+bool LaunchGroup::may_gain(const LaunchRecord& record) {
+  const auto members = static_cast<double>(record.divisible.members);
+  return members > 1 && (record.whole == 0 || record.whole * (1 - 1 / members) > kFixed);
+}
+
+bool LaunchGroup::may_gain() {
+  if (std::exchange(may_gain_of_, changes_) != changes_)
+    may_gain_ = std::any_of(records_.begin(), records_.end(),
+                            [](const LaunchRecord* record) { return may_gain(*record); });
+  return may_gain_;
+}
+
 double LaunchGroup::movement() {
   if (moving_of_ == changes_) return each_byte_ * moving_;
   moving_of_ = changes_;

@@ -43,6 +43,9 @@ struct LaunchRecord {
   unsigned measured = 0;        ///< of how many launches that is the average
   std::uint64_t decisions = 0;  ///< about launches while the group was whole
   bool look_again = false;      ///< whether the content that launches use is to be counted
+  unsigned looks = 0;           ///< LaunchGate::looked() since it was measured, or at all
+  double look = 0;              ///< ns that such a look takes
+  unsigned passed = 0;          ///< launches since the last look
   std::uint64_t uncounted = 0;  ///< launches that were enqueued whole, and which the group has not counted
   std::vector<UsedContent> content;
   std::uint64_t assessed = 0;  ///< LaunchGroup::changes() at the last assess()
@@ -97,6 +100,14 @@ class LaunchGroup {
   /// Changes when something that assess() uses does.
   std::uint64_t changes() const { return changes_; }
 
+  /// Whether division may save time for some launch of the group, whatever has to move. A launch that can be
+  /// divided counts until its time is known.
+  bool may_gain();
+  /// The same for one launch by itself.
+  static bool may_gain(const LaunchRecord& record);
+  /// What may_gain() uses of a record has changed.
+  void changed() { ++changes_; }
+
   /// Predicts what division would save.
   void assess(LaunchRecord& record);
   void set_content(LaunchRecord& record, std::vector<UsedContent> content);
@@ -144,6 +155,8 @@ class LaunchGroup {
   bool divided_ = false;
   unsigned epoch_ = 1;
   std::uint64_t changes_ = 1;
+  bool may_gain_ = false;
+  std::uint64_t may_gain_of_ = 0;  ///< changes_ at that time
 
   // While it is whole:
   double lost_ = 0;   ///< ns that division would have saved since

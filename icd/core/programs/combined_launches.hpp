@@ -32,6 +32,7 @@ struct CombinedLaunches {
   std::vector<std::unique_ptr<Known>> known;
   /// Also for actions of events, which may outlive the kernel.
   std::shared_ptr<LaunchGate> gate;
+  bool connected = false;             ///< whether the first member's worker connects to the others
   std::vector<LaunchGate::Use> uses;  ///< of the last launch, for its memory
 };
 

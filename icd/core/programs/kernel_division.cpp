@@ -1,6 +1,7 @@
 // Launches on combined devices.
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <utility>
 
@@ -197,6 +198,14 @@ std::string key_of(ScalarArguments scalars, std::span<const UsedBuffer> buffers,
   return key;
 }
 
+/// Has the first member's worker connect to the others, which takes a while.
+void connect_members(CombinedLaunches& launches) {
+  if (std::exchange(launches.connected, true)) return;
+  Worker& first = launches.device->worker();
+  for (const Ref<Device>& member : launches.device->members())
+    if (member->worker().index() != first.index()) first.connect_peer(member->worker());
+}
+
 }  // namespace
 
 CombinedLaunches& Kernel::combined_launches(const Device& device) {
@@ -205,9 +214,6 @@ CombinedLaunches& Kernel::combined_launches(const Device& device) {
   auto made = std::make_unique<CombinedLaunches>();
   made->device = Ref<Device>(const_cast<Device*>(&device));
   made->gate = function_->gates->of(&device);
-  // The workers connect while the first launches run whole.
-  for (const Ref<Device>& member : device.members())
-    if (member->worker().index() != device.worker().index()) device.worker().connect_peer(member->worker());
   return *combined_.emplace_back(std::move(made));
 }
 
@@ -459,6 +465,8 @@ const Division* Kernel::chosen_division(CombinedLaunches& launches, const NdRang
     decision = launches.gate->decide(
         {range.global, range.local},
         {division.parts.size(), movement, division.merged_bytes(), division.dimension}, content);
+    // The workers connect while launches still run whole.
+    if (decision.hopeful) connect_members(launches);
     if (decision.tries_movement) try_movement(*launches.device, division, context()->movement(near).least());
     if (explains() && movement.measured)
       explain("content moves among the members of " + launches.device->text(CL_DEVICE_NAME) + " at about " +
@@ -573,6 +581,14 @@ Ref<Event> Kernel::launch_combined(Queue& queue, const NdRange& range, const Com
   const bool sparse = !doomed && context()->has_sparse_memory() &&
                       std::any_of(accesses_.begin(), accesses_.end(),
                                   [](const Access& access) { return access.memory->sparse(); });
+  const Look look = doomed || sparse || divides_always() ? Look::Needed : launches.gate->look(size);
+  if (look != Look::Needed) {
+    if (look == Look::SparedAsTooShort && explains())
+      explain("kernel " + function_->name + ", global size " + text_of(range) +
+              ": runs whole: larger launches are too short to gain from division");
+    return post_launch(queue, range, {}, accesses_, accesses_arguments_, command, event);
+  }
+  const auto begin = std::chrono::steady_clock::now();
   const bool moves = !doomed && note_uses(launches, size);
   GateDecision decision;
   std::string why;
@@ -582,6 +598,10 @@ Ref<Event> Kernel::launch_combined(Queue& queue, const NdRange& range, const Com
   if (division == nullptr) {
     if (!doomed && decision.epoch == 0)
       decision = launches.gate->decide(size, {}, [&] { return content_of(*launches.device, nullptr); });
+    if (!doomed) {
+      const std::chrono::nanoseconds time = std::chrono::steady_clock::now() - begin;
+      launches.gate->looked(size, static_cast<std::uint64_t>(time.count()));
+    }
     if (!decision.measured)
       return post_launch(queue, range, {}, accesses_, accesses_arguments_, command, event);
     const auto together = queue.keep_together();

@@ -124,7 +124,8 @@ TaskRef Commands::make_task(const Command& command, const std::shared_ptr<Queue>
   task->kernel = work.kernel;
   // A trace needs to know when all tasks end, because it takes the end of one for the earliest begin of the
   // next.
-  task->timed = queue->profiling && (reported || work.data || (queue->traced && task->run));
+  task->timed =
+      queue->profiling && (work.data ? !queue->transfers_untimed : reported || (queue->traced && task->run));
   task->observed = queue->traced;
   task->prompt = work.data != nullptr;
   task->awaited = is_awaited(command);

@@ -152,6 +152,93 @@ TEST(LaunchGate, GivenSlowFirstLaunchThenItIsForgotten) {
   EXPECT_FALSE(would_divide(gate)) << "the kernel was compiled during the first one";
 }
 
+/// Launches of a kernel that end before the next one is enqueued, as a program with clFinish has them.
+/// @returns how many of them had a look
+unsigned looks_of(LaunchGate& gate, const LaunchSize& size, const Divisible& divisible, std::uint64_t time,
+                  std::uint64_t look_time, unsigned launches) {
+  unsigned looks = 0;
+  for (unsigned i = 0; i < launches; ++i) {
+    if (gate.look(size) != Look::Needed) continue;
+    ++looks;
+    const GateDecision decision = gate.decide(size, divisible, kNoContent);
+    gate.looked(size, look_time);
+    if (decision.measured) gate.measured(size, decision, time, time);
+  }
+  return looks;
+}
+
+TEST(LaunchGate, GivenLaunchesThatAreTooShortToGainThenFewHaveALook) {
+  for (const Divisible& divisible : {kAmongFour, Divisible{}}) {
+    LaunchGate gate;
+    EXPECT_EQ(looks_of(gate, kGateSize, divisible, 100'000, 2'000, 1), 1U);
+    const unsigned looks = looks_of(gate, kGateSize, divisible, 100'000, 2'000, 6'400);
+    EXPECT_GE(looks, 90U);
+    EXPECT_LE(looks, 101U);
+  }
+}
+
+TEST(LaunchGate, GivenLaunchesThatBecomeLongThenTheyAreDivided) {
+  LaunchGate gate;
+  looks_of(gate, kGateSize, kAmongFour, 100'000, 2'000, 1'000);
+  bool divided = false;
+  for (unsigned i = 0; i < 10'000 && !divided; ++i) {
+    if (gate.look(kGateSize) != Look::Needed) continue;
+    const GateDecision decision = gate.decide(kGateSize, kAmongFour, kNoContent);
+    divided = decision.divided;
+    if (decision.measured && !divided) gate.measured(kGateSize, decision, 50'000'000, 50'000'000);
+  }
+  EXPECT_TRUE(divided);
+}
+
+TEST(LaunchGate, GivenLooksThatTakeLongThenTheyAreRare) {
+  // A look at each would take a tenth of the time.
+  LaunchGate gate;
+  looks_of(gate, kGateSize, {}, 1'000'000, 100'000, 1);
+  const unsigned looks = looks_of(gate, kGateSize, {}, 1'000'000, 100'000, 1'000);
+  EXPECT_GE(looks, 80U);
+  EXPECT_LE(looks, 120U);
+  LaunchGate quick;
+  EXPECT_EQ(looks_of(quick, kGateSize, {}, 1'000'000, 2'000, 1'000), 1'000U);
+}
+
+TEST(LaunchGate, GivenLaunchesWithoutALookThenTheyCount) {
+  // Looks take 5 % of the time, so one in six launches has one. Each of 20 ms would save 14.8 of 1,000 ms.
+  LaunchGate gate;
+  unsigned launches = 0;
+  for (;; ++launches) {
+    ASSERT_LT(launches, 1'000U);
+    if (gate.look(kGateSize) != Look::Needed) continue;
+    const GateDecision decision = gate.decide(kGateSize, kAmongFour, content_of_bytes(1'000'000'000));
+    if (decision.divided) break;
+    gate.looked(kGateSize, 1'000'000);
+    if (decision.measured) gate.measured(kGateSize, decision, 20'000'000, 20'000'000);
+  }
+  EXPECT_GE(launches, 66U);
+  EXPECT_LE(launches, 80U);
+}
+
+TEST(LaunchGate, GivenEverSmallerSizesThatAreTooShortThenFewHaveALook) {
+  LaunchGate gate;
+  const auto size = [](std::size_t rows) { return LaunchSize{{rows, rows, 1}, {8, 8, 1}}; };
+  EXPECT_EQ(looks_of(gate, size(4096), kAmongFour, 50'000, 30'000, 1), 1U);
+  unsigned looks = 0;
+  for (std::size_t rows = 4088; rows > 0; rows -= 8) {
+    const Look look = gate.look(size(rows));
+    EXPECT_NE(look, Look::Spared) << rows;
+    if (look == Look::Needed) ++looks;
+  }
+  EXPECT_EQ(looks, 511U / 64);
+  // A larger one may be long.
+  EXPECT_EQ(gate.look(size(8192)), Look::Needed);
+}
+
+TEST(LaunchGate, GivenDividedLaunchesThenEachHasALook) {
+  LaunchGate gate;
+  looks_of(gate, kGateSize, kAmongFour, 10'000'000, 9'000'000, 1);
+  EXPECT_TRUE(would_divide(gate));
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(gate.look(kGateSize), Look::Needed);
+}
+
 TEST(LaunchGate, GivenDividedLaunchesThatAreSlowThenLaterOnesAreWhole) {
   LaunchGate gate;
   EXPECT_FALSE(would_divide(gate));
