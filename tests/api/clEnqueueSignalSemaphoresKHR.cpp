@@ -90,21 +90,61 @@ TEST_F(clEnqueueSignalSemaphoresKHR, GivenSignalThatFailsThenSemaphoreIsNotSigna
   EXPECT_CL(finished(waited));
 }
 
-TEST_F(clEnqueueSignalSemaphoresKHR, GivenSignalsWithoutWaitBetweenThemThenTheLastOneCounts) {
-  const Queue other = make_queue();
+TEST_F(clEnqueueSignalSemaphoresKHR, GivenSignalsUnderWayWithoutWaitBetweenThemThenEachIsForOneWait) {
+  const Queue any_order = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   const Semaphore semaphore = make_semaphore();
   Gate first(context);
   Gate second(context);
-  ASSERT_CL(signal(queue, semaphore, {first}));
-  ASSERT_CL(signal(other, semaphore, {second}));
-  const Queue third = make_queue();
-  Event waited;
-  ASSERT_CL(wait(third, semaphore, {}, waited.out()));
+  Event waited_first;
+  Event waited_second;
+  ASSERT_CL(signal(any_order, semaphore, {first}));
+  ASSERT_CL(signal(any_order, semaphore, {second}));
+  ASSERT_CL(wait(any_order, semaphore, {}, waited_first.out()));
+  ASSERT_CL(wait(any_order, semaphore, {}, waited_second.out()));
   second.open();
-  EXPECT_CL(finished(waited));
+  EXPECT_CL(finished(waited_second));
+  EXPECT_GT(status_of(waited_first), CL_COMPLETE);
   first.open();
-  EXPECT_CL(clFinish(queue));
+  EXPECT_CL(finished(waited_first));
   EXPECT_EQ(0U, payload(semaphore));
+}
+
+TEST_F(clEnqueueSignalSemaphoresKHR, GivenSignalsOfWhichOneHasCompletedThenTheNextWaitTakesThat) {
+  const Queue any_order = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  const Semaphore semaphore = make_semaphore();
+  Gate gate(context);
+  Event signaled;
+  ASSERT_CL(signal(any_order, semaphore, {gate}));
+  ASSERT_CL(signal(any_order, semaphore, {}, signaled.out()));
+  ASSERT_CL(finished(signaled));
+  EXPECT_EQ(1U, payload(semaphore));
+  Event waited;
+  ASSERT_CL(wait(any_order, semaphore, {}, waited.out()));
+  EXPECT_CL(finished(waited));
+  EXPECT_EQ(0U, payload(semaphore));
+  Event rest;
+  ASSERT_CL(wait(any_order, semaphore, {}, rest.out()));
+  gate.open();
+  EXPECT_CL(finished(rest));
+}
+
+TEST_F(clEnqueueSignalSemaphoresKHR, GivenSignalsThatHaveCompletedWithoutWaitBetweenThemThenOneCounts) {
+  const Semaphore semaphore = make_semaphore();
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_CL(signal(queue, semaphore));
+    ASSERT_CL(clFinish(queue));
+    EXPECT_EQ(1U, payload(semaphore));
+  }
+  const Queue any_order = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  Event first;
+  Event second;
+  ASSERT_CL(wait(any_order, semaphore, {}, first.out()));
+  EXPECT_CL(finished(first));
+  ASSERT_CL(wait(any_order, semaphore, {}, second.out()));
+  EXPECT_CL(clFlush(any_order));
+  EXPECT_GT(status_of(second), CL_RUNNING);
+  ASSERT_CL(signal(queue, semaphore));
+  EXPECT_CL(finished(second));
 }
 
 }  // namespace clique::test::suite_clEnqueueSignalSemaphoresKHR

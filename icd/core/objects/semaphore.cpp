@@ -1,6 +1,7 @@
 #include "icd/core/objects/semaphore.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "icd/core/commands/queue.hpp"
@@ -10,6 +11,18 @@
 
 namespace clique::icd {
 
+namespace {
+
+bool complete(const Ref<Event>& signal) {
+  return signal->status() == CL_COMPLETE;
+}
+
+bool under_way(const Ref<Event>& signal) {
+  return !signal->ended();
+}
+
+}  // namespace
+
 Semaphore::Semaphore(Ref<Context> context, Ref<Device> device,
                      std::vector<cl_semaphore_properties_khr> properties)
     : context_(std::move(context)), device_(std::move(device)), properties_(std::move(properties)) {}
@@ -18,16 +31,20 @@ Semaphore::~Semaphore() = default;
 
 bool Semaphore::signaled() const {
   const std::lock_guard lock(mutex_);
-  return signal_ && signal_->status() == CL_COMPLETE;
+  return std::any_of(signals_.begin(), signals_.end(), complete);
 }
 
 void Semaphore::signal_by(const Ref<Event>& event) {
-  Ref<Event> replaced;  // released after the lock
+  std::vector<Ref<Event>> earlier;  // released after the lock
   Ref<Event> awaited;
   {
     const std::lock_guard lock(mutex_);
     if (awaited_.empty()) {
-      replaced = std::exchange(signal_, event);
+      earlier.swap(signals_);
+      const auto signaled = std::find_if(earlier.begin(), earlier.end(), complete);
+      if (signaled != earlier.end()) signals_.push_back(*signaled);
+      std::copy_if(earlier.begin(), earlier.end(), std::back_inserter(signals_), under_way);
+      signals_.push_back(event);
       return;
     }
     awaited = std::move(awaited_.front());
@@ -40,9 +57,16 @@ void Semaphore::signal_by(const Ref<Event>& event) {
 }
 
 Ref<Event> Semaphore::take_signal() {
+  std::vector<Ref<Event>> signals;  // released after the lock
   const std::lock_guard lock(mutex_);
-  if (signal_) return std::exchange(signal_, Ref<Event>());
-  return awaited_.emplace_back(new Event(context_));
+  if (signals_.empty()) return awaited_.emplace_back(new Event(context_));
+  signals.swap(signals_);
+  auto taken = std::find_if(signals.begin(), signals.end(), complete);
+  if (taken == signals.end()) taken = std::find_if(signals.begin(), signals.end(), under_way);
+  if (taken == signals.end()) taken = signals.begin();
+  std::copy_if(signals.begin(), signals.end(), std::back_inserter(signals_),
+               [taken](const Ref<Event>& signal) { return signal != *taken && under_way(signal); });
+  return *taken;
 }
 
 void Semaphore::put_back(const Ref<Event>& taken) {
@@ -51,8 +75,8 @@ void Semaphore::put_back(const Ref<Event>& taken) {
   const auto found = std::find(awaited_.begin(), awaited_.end(), taken);
   if (found != awaited_.end())
     awaited_.erase(found);
-  else if (!signal_ && awaited_.empty())
-    signal_ = taken;
+  else if (awaited_.empty())
+    signals_.insert(signals_.begin(), taken);
 }
 
 void Semaphore::abandoned() {

@@ -17,8 +17,8 @@ class Device;
 class Event;
 class Queue;
 
-/// cl_khr_semaphore 1.0.1: a binary semaphore of one device. Workers do not know
-/// it: a wait takes the event of the signal before it, and waits for that. Any thread.
+/// cl_khr_semaphore 1.0.1: a binary semaphore of one device. Workers do not know it: a wait takes the event
+/// of a signal before it, and waits for that. Any thread.
 class Semaphore final : public Object<_cl_semaphore_khr, Kind::Semaphore, CL_INVALID_SEMAPHORE_KHR> {
  public:
   /// @param properties the application's list with its closing 0
@@ -32,14 +32,15 @@ class Semaphore final : public Object<_cl_semaphore_khr, Kind::Semaphore, CL_INV
   /// CL_SEMAPHORE_PAYLOAD_KHR: whether a signal has completed for which no wait has been enqueued.
   bool signaled() const;
 
-  /// clEnqueueSignalSemaphoresKHR. Of several signals without a wait between them, the last one counts. Does
-  /// not wait. Throws as Queue::submit() does. @returns the command's event.
+  /// clEnqueueSignalSemaphoresKHR. Of several signals that have completed without a wait between them, one
+  /// counts. Does not wait. Throws as Queue::submit() does. @returns the command's event.
   static Ref<Event> enqueue_signal(Queue& queue, std::span<const Ref<Semaphore>> semaphores,
                                    std::span<const Ref<Event>> waits);
-  /// clEnqueueWaitSemaphoresKHR. For a semaphore without a signal, the command waits for the next one that
-  /// is enqueued; each signal lets one command through, the oldest first. A failed signal, and the release of
-  /// the semaphore by the application, make the command fail. Does not wait. Throws as Queue::submit() does.
-  /// @returns the command's event, if `event` asks for one.
+  /// clEnqueueWaitSemaphoresKHR. The command takes a signal that has completed, or else the oldest one. If
+  /// there is none, it waits for the next one that is enqueued; each signal lets one command through, the
+  /// oldest first. A failed signal, and the release of the semaphore by the application, make the command
+  /// fail. Does not wait. Throws as Queue::submit() does. @returns the command's event, if `event` asks for
+  /// one.
   static Ref<Event> enqueue_wait(Queue& queue, std::span<const Ref<Semaphore>> semaphores,
                                  std::span<const Ref<Event>> waits, EventUse event);
 
@@ -56,8 +57,8 @@ class Semaphore final : public Object<_cl_semaphore_khr, Kind::Semaphore, CL_INV
   Ref<Context> context_;
   Ref<Device> device_;
   std::vector<cl_semaphore_properties_khr> properties_;
-  mutable std::mutex mutex_;  // guards both below, of which at least one is empty
-  Ref<Event> signal_;         ///< of the last signal, until a wait takes it
+  mutable std::mutex mutex_;         // guards both below, of which at least one is empty
+  std::vector<Ref<Event>> signals_;  ///< that no wait has taken, in their order
   /// User events that stand for the signals to come, in the order of the commands that wait for them.
   std::vector<Ref<Event>> awaited_;
 };
