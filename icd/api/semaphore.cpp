@@ -25,6 +25,7 @@ Ref<Device> only_device(const Context& context, const cl_semaphore_properties_kh
   // The entries after a wrong one may not be there.
   require(*at != 0, CL_INVALID_DEVICE,
           "CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR has no device; a semaphore needs exactly one");
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): lists have handles as integers
   Ref<Device> device = get<Device>(reinterpret_cast<cl_device_id>(static_cast<std::uintptr_t>(*at)));
   require(context.has(*device), CL_INVALID_DEVICE,
           "the device of CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR does not belong to the context");
