@@ -9,6 +9,7 @@
 #include <CL/cl_icd.h>
 
 #include "icd/api/command_buffer_functions.hpp"
+#include "icd/api/semaphore_functions.hpp"
 #include "icd/api/ssg_file_functions.hpp"
 #include "icd/include/CL/cl_ext_clique.h"
 

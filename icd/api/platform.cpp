@@ -73,6 +73,9 @@ cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info p
     case kPlatformCapabilities:
       write(kPlatformUniversalSync | kPlatformRemapQueues | kPlatformAutomaticRemap);
       break;
+    case CL_PLATFORM_SEMAPHORE_TYPES_KHR:
+      write(cl_semaphore_type_khr{CL_SEMAPHORE_TYPE_BINARY_KHR});
+      break;
     case CL_PLATFORM_ICD_SUFFIX_KHR:
       write("CLIQUE");
       break;

@@ -42,6 +42,7 @@ struct _cl_sampler : clique::icd::HandleHeader {};
 struct _cl_command_buffer_khr : clique::icd::HandleHeader {};
 struct _cl_mutable_command_khr : clique::icd::HandleHeader {};
 struct _cl_file_clique : clique::icd::HandleHeader {};
+struct _cl_semaphore_khr : clique::icd::HandleHeader {};
 
 namespace clique::icd {
 
@@ -87,6 +88,7 @@ enum class Kind : std::uint8_t {
   CommandBuffer,
   MutableCommand,
   File,
+  Semaphore,
   kCount
 };
 

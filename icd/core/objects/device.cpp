@@ -305,6 +305,7 @@ void Device::correct_extensions() {
   while (root->parent_) root = root->parent_.get();
   set(kNumSyncDevices, cl_uint{1});
   set<cl_device_id>(kSyncDevices, root);
+  set(CL_DEVICE_SEMAPHORE_TYPES_KHR, cl_semaphore_type_khr{CL_SEMAPHORE_TYPE_BINARY_KHR});
   constexpr cl_bitfield kUsm =
       CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL | CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL;
   set(CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL, has_svm() ? kUsm : 0);

@@ -11,6 +11,7 @@ namespace clique::icd {
 namespace {
 
 constexpr cl_version kFirstVersion = CL_MAKE_VERSION(1, 0, 0);
+constexpr cl_version kSemaphoreVersion = CL_MAKE_VERSION(1, 0, 1);
 // Experimental: the entry points and errors are those of these versions.
 constexpr cl_version kCommandBufferVersion = CL_MAKE_VERSION(0, 9, 8);
 constexpr cl_version kMultiDeviceVersion = CL_MAKE_VERSION(0, 9, 2);
@@ -85,6 +86,7 @@ constexpr std::string_view kCarried[] = {
     "cl_khr_local_int32_extended_atomics",
     "cl_khr_pci_bus_info",
     "cl_khr_select_fprounding_mode",
+    "cl_khr_semaphore",
     "cl_khr_spir",
     "cl_khr_spirv_extended_debug_info",
     "cl_khr_spirv_linkonce_odr",
@@ -118,7 +120,7 @@ struct Range {
 
 constexpr Range kAbsentProperties[] = {
     {CL_DEVICE_TERMINATE_CAPABILITY_KHR, CL_DEVICE_TERMINATE_CAPABILITY_KHR},
-    {CL_DEVICE_SEMAPHORE_TYPES_KHR, CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR},
+    {CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR, CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR},
     {CL_DEVICE_PARENT_DEVICE_EXT, CL_DEVICE_PARTITION_STYLE_EXT},
     {CL_DEVICE_SVM_CAPABILITIES_ARM, CL_DEVICE_SVM_CAPABILITIES_ARM},
     {CL_DEVICE_SCHEDULING_CONTROLS_CAPABILITIES_ARM, CL_DEVICE_SCHEDULING_CONTROLS_CAPABILITIES_ARM},
@@ -145,6 +147,7 @@ std::vector<cl_name_version> own_extensions() {
           name_version("cl_khr_device_uuid", kFirstVersion),
           name_version("cl_khr_extended_versioning", kFirstVersion),
           name_version("cl_khr_icd", kFirstVersion),
+          name_version("cl_khr_semaphore", kSemaphoreVersion),
           name_version("cl_pocl_content_size", kFirstVersion)};
 }
 

@@ -61,6 +61,8 @@ constexpr CommandName kCommandNames[] = {
     {CL_COMMAND_MIGRATEMEM_INTEL, "USM migrate"},
     {CL_COMMAND_MEMADVISE_INTEL, "USM advise"},
     {CL_COMMAND_COMMAND_BUFFER_KHR, "command buffer"},
+    {CL_COMMAND_SEMAPHORE_WAIT_KHR, "wait for semaphores"},
+    {CL_COMMAND_SEMAPHORE_SIGNAL_KHR, "signal semaphores"},
     {CL_COMMAND_READ_FILE_CLIQUE, "read file"},
     {CL_COMMAND_WRITE_FILE_CLIQUE, "write file"},
 };

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <thread>
 
+#include "api/semaphores.hpp"
 #include "nodes.hpp"
 
 namespace clique::test {
@@ -180,6 +181,54 @@ TEST_F(LostWorker, DataThatWasOnlyThereIsAnError) {
   ASSERT_CL(WITHIN(kLossLimit, clEnqueueReadBuffer(after, result, CL_TRUE, 0, 1024 * sizeof(cl_uint),
                                                    back.data(), 0, nullptr, nullptr)));
   EXPECT_EQ(data, back);
+}
+
+TEST_F(LostWorker, WaitsForItsSemaphoresFailAndSignalsAreNotTaken) {
+  const SemaphoreFunctions& call = semaphore_functions();
+  const auto make = [&](cl_device_id on) {
+    const cl_semaphore_properties_khr list[] = {
+        CL_SEMAPHORE_TYPE_KHR,
+        CL_SEMAPHORE_TYPE_BINARY_KHR,
+        icd::api::kSemaphoreDevices,
+        static_cast<cl_semaphore_properties_khr>(reinterpret_cast<std::uintptr_t>(on)),
+        0,
+        0};
+    return Semaphore(call.create(context, list, nullptr));
+  };
+  const auto payload = [&](cl_semaphore_khr semaphore) {
+    return info<cl_semaphore_payload_khr>(call.get_info, semaphore, CL_SEMAPHORE_PAYLOAD_KHR);
+  };
+  const Queue parallel = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, devices()[0]);
+  const Semaphore signaled = make(devices()[0]);
+  const Semaphore pending = make(devices()[0]);
+  const Semaphore unsignaled = make(devices()[0]);
+  const Event gate = user_event();
+  Event signal;
+  Event after_pending;
+  Event after_unsignaled;
+  ASSERT_CL(call.signal(queues[0], 1, signaled.ptr(), nullptr, 0, nullptr, signal.out()));
+  ASSERT_CL(clWaitForEvents(1, signal.ptr()));
+  ASSERT_CL(call.signal(parallel, 1, pending.ptr(), nullptr, 1, gate.ptr(), nullptr));
+  ASSERT_CL(call.wait(parallel, 1, pending.ptr(), nullptr, 0, nullptr, after_pending.out()));
+  ASSERT_CL(call.wait(parallel, 1, unsignaled.ptr(), nullptr, 0, nullptr, after_unsignaled.out()));
+  ASSERT_CL(clFlush(parallel));
+  ASSERT_EQ(0, ::kill(nodes[0].worker(), SIGKILL));
+  EXPECT_NE(CL_SUCCESS, WITHIN(kLossLimit, clWaitForEvents(1, after_pending.ptr())));
+  EXPECT_NE(CL_SUCCESS, WITHIN(kLossLimit, clWaitForEvents(1, after_unsignaled.ptr())));
+
+  EXPECT_EQ(1U, payload(signaled));
+  EXPECT_EQ(CL_OUT_OF_RESOURCES, call.wait(queues[0], 1, signaled.ptr(), nullptr, 0, nullptr, nullptr));
+  EXPECT_EQ(1U, payload(signaled));
+  EXPECT_EQ(CL_OUT_OF_RESOURCES, call.wait(queues[0], 1, pending.ptr(), nullptr, 0, nullptr, nullptr));
+  EXPECT_EQ(CL_OUT_OF_RESOURCES, call.signal(queues[0], 1, pending.ptr(), nullptr, 0, nullptr, nullptr));
+  EXPECT_EQ(0U, payload(pending));
+
+  const Semaphore other = make(devices()[1]);
+  Event waited;
+  ASSERT_CL(call.signal(queues[1], 1, other.ptr(), nullptr, 0, nullptr, nullptr));
+  ASSERT_CL(call.wait(queues[1], 1, other.ptr(), nullptr, 0, nullptr, waited.out()));
+  EXPECT_CL(WITHIN(kLossLimit, clWaitForEvents(1, waited.ptr())));
+  EXPECT_CL(clSetUserEventStatus(gate, CL_COMPLETE));
 }
 
 TEST_F(LostWorker, DataThatWasOnBothIsStillThere) {

@@ -14,7 +14,7 @@ TEST(Extensions, OfTheKernelLanguageAndQueriesAreCarried) {
 }
 
 TEST(Extensions, WithEntryPointsThatAreMissingAreNot) {
-  for (const char* name : {"cl_khr_gl_sharing", "cl_khr_semaphore", "cl_khr_external_memory",
+  for (const char* name : {"cl_khr_gl_sharing", "cl_khr_external_semaphore", "cl_khr_external_memory",
                            "cl_khr_priority_hints", "cl_khr_fp6", "", "cl_khr_fp640"})
     EXPECT_FALSE(carries_extension(name)) << name;
 }
@@ -24,10 +24,12 @@ TEST(Extensions, OwnOnesAreCarried) {
 }
 
 TEST(Extensions, PropertiesOfMissingOnesAreAbsent) {
-  EXPECT_TRUE(belongs_to_absent_extension(CL_DEVICE_SEMAPHORE_TYPES_KHR));
+  EXPECT_TRUE(belongs_to_absent_extension(CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR));
+  EXPECT_TRUE(belongs_to_absent_extension(CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR));
   EXPECT_TRUE(belongs_to_absent_extension(CL_DEVICE_SVM_CAPABILITIES_ARM));
   EXPECT_FALSE(belongs_to_absent_extension(CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR));
   EXPECT_FALSE(belongs_to_absent_extension(CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR));
+  EXPECT_FALSE(belongs_to_absent_extension(CL_DEVICE_SEMAPHORE_TYPES_KHR));
   EXPECT_FALSE(belongs_to_absent_extension(CL_DEVICE_NAME));
   EXPECT_FALSE(belongs_to_absent_extension(CL_DEVICE_WARP_SIZE_NV));
 }
