@@ -22,6 +22,8 @@
 #define ALONG(line, place, stride) ((size_t)(line) * (stride) + (place))
 #define ACROSS(line, place, stride) ((size_t)(place) * (stride) + (line))
 
+// Elements of a unit that are read one by one have a place of their own: if they and whole units were written
+// to the same place, LLVM would read all of them one by one.
 #define MEMORY(SPACE, name, T, Unit, width, lines)                                                      \
   INLINE OVERLOAD static clique_##name load_##name(const SPACE T* from, uint stride, int order) {       \
     clique_##name matrix;                                                                               \
@@ -30,8 +32,12 @@
       if (order == (lines)) {                                                                           \
         matrix.unit[i] = *(const SPACE Unit*)(from + ALONG(line, place, stride));                       \
       } else {                                                                                          \
-        for (uint e = 0; e < (width); ++e)                                                              \
-          matrix.element[i * (width) + e] = from[ACROSS(line, place + e, stride)];                      \
+        union {                                                                                         \
+          T element[width];                                                                             \
+          Unit unit;                                                                                    \
+        } read;                                                                                         \
+        for (uint e = 0; e < (width); ++e) read.element[e] = from[ACROSS(line, place + e, stride)];     \
+        matrix.unit[i] = read.unit;                                                                     \
       }                                                                                                 \
     }                                                                                                   \
     return matrix;                                                                                      \
