@@ -14,7 +14,7 @@
 namespace clique::daemon::compiler {
 namespace {
 
-using namespace test;
+using namespace clique::spirv;
 
 using Instructions = std::vector<std::vector<std::uint32_t>>;
 

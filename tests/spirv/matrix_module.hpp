@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace clique::test {
+namespace clique::spirv {
 
 // Operations, as in SPIR-V 1.6, section 3, and SPV_KHR_cooperative_matrix.
 enum SpirvOp : std::uint32_t {
@@ -189,4 +189,4 @@ class MatrixModule {
   std::vector<std::uint32_t> words_;
 };
 
-}  // namespace clique::test
+}  // namespace clique::spirv
