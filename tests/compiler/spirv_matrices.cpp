@@ -222,9 +222,12 @@ TEST(SpirvMatrices, GivenALengthThenItIsAConstant) {
   MatrixModule module = MatrixModule::begun();
   module.add(kOpCooperativeMatrixLength, {kUint, 60, kFloatSum})
       .add(kOpCooperativeMatrixLength, {kUint, 61, kUcharB});
+  // Some translators name a matrix instead of its type.
+  module.add(kOpConstantNull, {kHalfSum, 62}).add(kOpCooperativeMatrixLength, {kUint, 63, 62});
   const Rewritten result = rewritten(module);
   EXPECT_EQ(result.constant(60), 8U);
   EXPECT_EQ(result.constant(61), 16U);
+  EXPECT_EQ(result.constant(63), 8U);
 }
 
 TEST(SpirvMatrices, GivenALengthAsSpecializationConstantThenItIsAConstant) {
@@ -268,6 +271,21 @@ TEST(SpirvMatrices, GivenPointersToOtherTypesThenTheyAreCastAndCounted) {
   EXPECT_TRUE(result.has({kOpTypePointer, cast[1], 4, kHalf}));
   EXPECT_EQ(cast[3], std::uint32_t{kUints4});
   EXPECT_EQ(result.constant(call[6]), 16U);
+}
+
+TEST(SpirvMatrices, GivenPointersToAStructureOfOneNumberThenItIsTheUnit) {
+  MatrixModule module = MatrixModule().capabilities().scalars();
+  module.add(kOpTypeStruct, {60, kHalf}).add(kOpTypeStruct, {61, kHalf, kHalf});
+  module.add(kOpTypePointer, {62, 5, 60}).add(kOpTypePointer, {63, 5, 61});
+  module.kernel();
+  MatrixModule of_two = module;
+  module.add(kOpConstantNull, {62, 70}).add(kOpCooperativeMatrixLoad, {kHalfA, 71, 70, kZero, kStride});
+  const Rewritten result = rewritten(module);
+  const auto call = result.value(71);
+  EXPECT_EQ(result.value(call[4])[0], std::uint32_t{kOpBitcast});
+  EXPECT_EQ(result.constant(call[6]), 2U);
+  of_two.add(kOpConstantNull, {63, 70}).add(kOpCooperativeMatrixLoad, {kHalfA, 71, 70, kZero, kStride});
+  EXPECT_TRUE(mentions(refusal(of_two), "a structure of one of these"));
 }
 
 TEST(SpirvMatrices, GivenSeveralCallsThenAFunctionIsImportedOnce) {

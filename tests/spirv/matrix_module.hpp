@@ -20,6 +20,7 @@ enum SpirvOp : std::uint32_t {
   kOpTypeInt = 21,
   kOpTypeFloat = 22,
   kOpTypeVector = 23,
+  kOpTypeStruct = 30,
   kOpTypePointer = 32,
   kOpTypeFunction = 33,
   kOpConstant = 43,

@@ -32,6 +32,7 @@ enum Op : std::uint16_t {
   kTypeInt = 21,
   kTypeFloat = 22,
   kTypeVector = 23,
+  kTypeStruct = 30,
   kTypePointer = 32,
   kTypeFunction = 33,
   kTypeForwardPointer = 39,
@@ -89,6 +90,8 @@ constexpr std::uint32_t kLinkageImport = 1;
 constexpr std::uint32_t kStorageWorkgroup = 4;
 constexpr std::uint32_t kStorageCrossWorkgroup = 5;
 constexpr std::uint32_t kStorageGeneric = 8;
+
+constexpr std::uint32_t kMostComponents = 16;  ///< of a vector
 
 constexpr std::uint32_t kScopeSubgroup = 3;
 constexpr std::uint32_t kUseA = 0;
@@ -285,10 +288,6 @@ class Lowering {
     std::uint32_t storage = 0;
     Id pointee = 0;
   };
-  struct Vector {
-    Id component = 0;
-    std::uint32_t count = 0;
-  };
   struct MatrixType {
     const Matrix* shape = nullptr;
     Id component = 0;
@@ -315,14 +314,23 @@ class Lowering {
       case kTypeInt:
         if (instruction.size() != 4) return;
         scalars_[instruction[1]] = {false, instruction[2]};
+        sizes_[instruction[1]] = instruction[2] / 8;
         integer_types_.try_emplace(instruction[2], instruction[1]);
         return;
       case kTypeFloat:
+        if (instruction.size() < 3) return;
+        sizes_[instruction[1]] = instruction[2] / 8;
         // Those with another word are in an encoding of their own.
         if (instruction.size() == 3) scalars_[instruction[1]] = {true, instruction[2]};
         return;
       case kTypeVector:
-        if (instruction.size() == 4) vectors_[instruction[1]] = {instruction[2], instruction[3]};
+        // A vector of three has the size of one of four.
+        if (instruction.size() == 4 && instruction[3] <= kMostComponents)
+          sizes_[instruction[1]] = size_of(instruction[2]) * (instruction[3] == 3 ? 4 : instruction[3]);
+        return;
+      case kTypeStruct:
+        // Classes of SYCL that stand for a number, such as half.
+        if (instruction.size() == 3) sizes_[instruction[1]] = size_of(instruction[2]);
         return;
       case kTypePointer:
         if (instruction.size() == 4) pointers_[instruction[1]] = {instruction[2], instruction[3]};
@@ -340,7 +348,7 @@ class Lowering {
   }
 
   bool is_noted_type(Id id) const {
-    return scalars_.contains(id) || vectors_.contains(id) || pointers_.contains(id) || matrices_.contains(id);
+    return sizes_.contains(id) || pointers_.contains(id) || matrices_.contains(id);
   }
 
   /// The value of an instruction that makes a constant of 32 bits.
@@ -389,14 +397,10 @@ class Lowering {
     return {type, matrix_type(type, "operand " + id_text(value) + " of " + user)};
   }
 
-  /// The size of a scalar or vector in memory, in bytes. 0 if it is neither.
+  /// The size of a scalar, a vector, or a structure with one of these alone, in bytes. 0 if it is neither.
   std::uint32_t size_of(Id type) const {
-    if (const auto scalar = scalars_.find(type); scalar != scalars_.end()) return scalar->second.width / 8;
-    const auto vector = vectors_.find(type);
-    if (vector == vectors_.end() || !scalars_.contains(vector->second.component)) return 0;
-    const std::uint32_t count = vector->second.count;
-    // A vector of three has the size of one of four.
-    return count <= 16 ? scalars_.at(vector->second.component).width / 8 * (count == 3 ? 4 : count) : 0;
+    const auto found = sizes_.find(type);
+    return found != sizes_.end() ? found->second : 0;
   }
 
   // ---- What is new in the module.
@@ -549,7 +553,10 @@ class Lowering {
 
   void rewrite_length(Id type, Id result, Id matrix, Section& section) {
     const std::string whose = "OpCooperativeMatrixLengthKHR " + id_text(result);
-    const std::uint32_t length = matrix_type(matrix, whose).shape->length;
+    // Translators of 2023 and before name a matrix instead of its type.
+    const auto value = type_of_.find(matrix);
+    const std::uint32_t length =
+        matrix_type(value != type_of_.end() ? value->second : matrix, whose).shape->length;
     if (const auto scalar = scalars_.find(type);
         scalar == scalars_.end() || scalar->second != Component{false, 32})
       fail("the result type " + id_text(type) + " of " + whose + " is not a 32-bit integer");
@@ -586,7 +593,8 @@ class Lowering {
     const std::uint32_t unit = size_of(pointee);
     if (unit == 0)
       fail("the pointer " + id_text(pointer) + " of " + whose +
-           " points to neither a scalar of whole bytes nor a vector of these");
+           " points to neither a scalar of whole bytes, nor a vector of these, nor a structure of one of "
+           "these");
     const std::uint32_t layout = constant(rest[0], "memory layout", whose);
     if (layout > kLargestLayout)
       fail("the memory layout of " + whose + " is " + number(layout) +
@@ -705,7 +713,7 @@ class Lowering {
 
   Id void_ = 0;
   std::unordered_map<Id, Component> scalars_;
-  std::unordered_map<Id, Vector> vectors_;
+  std::unordered_map<Id, std::uint32_t> sizes_;  ///< of types, in bytes
   std::unordered_map<Id, Pointer> pointers_;
   std::unordered_map<Id, MatrixType> matrices_;
   std::map<std::uint32_t, Id> integer_types_;  ///< by width
