@@ -2,8 +2,8 @@
 """Compiles a program for several architectures and checks the PTX with ptxas.
 
 Lines of the form `// options: …` in the program each ask for one build with these build options. Without such a line,
-and for SPIR-V, there is one build without options. A line of the form `// since: sm_XY` names the oldest architecture
-that has what the program needs.
+and for SPIR-V, there is one build without options. A line of the form `// since: sm_XY`, or --since, names the oldest
+architecture that has what the program needs.
 """
 
 import argparse
@@ -72,14 +72,15 @@ def main():
     parser.add_argument("--quick", action="store_true",
                         help="for large programs: ptxas does not optimise, and assembles PTX that several processors "
                              "run for the newest of them only")
+    parser.add_argument("--since", default="", help="the oldest architecture that has what the program needs")
     parser.add_argument("source", help="OpenCL C or SPIR-V")
     arguments = parser.parse_args()
     with open(arguments.source, encoding="utf-8", errors="replace") as source:
         text = source.read()
     builds = re.findall(r"^// options: (.*)$", text, re.MULTILINE) or [""]
-    oldest = re.search(r"^// since: (sm_\d\d)$", text, re.MULTILINE)
-    architectures = {name: processors for name, processors in ARCHITECTURES.items()
-                     if not oldest or name >= oldest[1]}
+    since = re.search(r"^// since: (sm_\d\d)$", text, re.MULTILINE)
+    oldest = since[1] if since else arguments.since
+    architectures = {name: processors for name, processors in ARCHITECTURES.items() if name >= oldest}
     failures = []
 
     def assemble(ptx, processor):

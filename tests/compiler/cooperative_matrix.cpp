@@ -86,6 +86,19 @@ TEST(CooperativeMatrix, GivenGlobalMemoryThenUnitsAreReadAndWritten) {
   EXPECT_EQ(count_of(ptx, "st.global.v2.f32"), 4U) << ptx;
 }
 
+TEST(CooperativeMatrix, GivenHalvesInGlobalMemoryThenTheyAreReadInPairs) {
+  const std::string ptx = ptx_of(built(R"(
+    kernel void k(global const half* a, global const half* b, global float* c, uint depth) {
+      clique_float16x16 sum = clique_fill_float16x16(0.0f);
+      for (uint k = 0; k < depth; k += 16)
+        sum = clique_matrix_multiply_add(clique_load_half16x16_a(a + k, depth, CLIQUE_ROW_MAJOR),
+                                         clique_load_half16x16_b(b + k, depth, CLIQUE_COLUMN_MAJOR), sum);
+      clique_matrix_store(sum, c, 16, CLIQUE_ROW_MAJOR);
+    })"));
+  EXPECT_EQ(count_of(ptx, "ld.global.u32"), 8U) << ptx;
+  EXPECT_EQ(count_of(ptx, "ld.global.u16"), 0U) << ptx;
+}
+
 TEST(CooperativeMatrix, GivenOneWorkItemThatUsesTheResultThenAllExecuteTheProduct) {
   const std::string ptx = ptx_of(built(R"(
     kernel void k(global const char* a, global int* c) {

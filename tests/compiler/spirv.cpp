@@ -142,6 +142,80 @@ TEST(Spirv, GivenDivisionThenItIsAsExactAsOpenClAsks) {
   EXPECT_FALSE(contains(rounded, "div.full.f32"));
 }
 
+/// The PTX of one kernel of a program.
+std::string kernel_code(const std::string& ptx, const std::string& name) {
+  const std::size_t begin = ptx.find(".entry " + name + "(");
+  if (begin == std::string::npos) throw std::runtime_error("no kernel " + name + " in:\n" + ptx);
+  return ptx.substr(begin, ptx.find("\n}", begin) - begin);
+}
+
+std::size_t occurrences(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++count;
+  return count;
+}
+
+TEST(Spirv, GivenCooperativeMatricesThenTheyReachTheTensorCores) {
+  for (const char* architecture : {"sm_80", "sm_90"}) {
+    Request request = il_request("cooperative_matrices");
+    request.architecture = architecture;
+    const Result result = shared_compiler().run(request, kLimit);
+    ASSERT_EQ(result.status, CL_SUCCESS) << result.log;
+    EXPECT_EQ(result.log, "");
+    const std::string ptx = ptx_of(parse_program_binary(result.binary));
+    EXPECT_FALSE(contains(ptx, "call"));
+    EXPECT_FALSE(contains(ptx, "local_depot"));
+    const std::string halves = kernel_code(ptx, "halves");
+    EXPECT_EQ(occurrences(halves, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"), 2U) << halves;
+    // Both factors are in the order of their units.
+    EXPECT_EQ(occurrences(halves, "ld.global.u32"), 8U) << halves;
+    EXPECT_EQ(occurrences(halves, "st.global.v2.f32"), 4U) << halves;
+    const std::string bytes = kernel_code(ptx, "bytes");
+    EXPECT_EQ(occurrences(bytes, "mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32"), 2U) << bytes;
+    EXPECT_TRUE(contains(bytes, "ld.shared.u8"));
+    const std::string bfloats = kernel_code(ptx, "bfloats");
+    EXPECT_EQ(occurrences(bfloats, "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"), 2U) << bfloats;
+    const std::string tiles = kernel_code(ptx, "tiles");
+    EXPECT_EQ(occurrences(tiles, "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16"), 2U) << tiles;
+    EXPECT_EQ(occurrences(tiles, "ldmatrix.sync.aligned.m8n8.x4.shared.b16"), 1U) << tiles;
+    EXPECT_EQ(occurrences(tiles, "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"), 1U) << tiles;
+  }
+}
+
+TEST(Spirv, GivenCooperativeMatricesWhenNotOptimisedThenTheyBuild) {
+  const std::string ptx = ptx_of(built_il("cooperative_matrices", "-cl-opt-disable"));
+  EXPECT_TRUE(contains(ptx, "mma.sync.aligned.m16n8k16"));
+}
+
+TEST(Spirv, GivenCooperativeMatricesInAPartThenTheyAreLinked) {
+  const Result result =
+      link_binaries({compiled(il_request("cooperative_matrices", "", Request::Kind::Compile))});
+  ASSERT_EQ(result.status, CL_SUCCESS) << result.log;
+  EXPECT_TRUE(contains(ptx_of(parse_program_binary(result.binary)), "mma.sync.aligned.m16n8k16"));
+}
+
+TEST(Spirv, GivenADeviceWithoutMatricesThenTheBuildFailsAndSaysWhatItNeeds) {
+  Request request = il_request("cooperative_matrices");
+  std::erase(request.extensions, "cl_clique_cooperative_matrix");
+  const Result result = shared_compiler().run(request, kLimit);
+  EXPECT_EQ(result.status, CL_BUILD_PROGRAM_FAILURE);
+  EXPECT_TRUE(contains(result.log, "error: SPV_KHR_cooperative_matrix: this device does not have it"));
+}
+
+TEST(Spirv, GivenOtherMatricesThenTheBuildFailsAndNamesThem) {
+  Request request = il_request("cooperative_matrices");
+  // OpSpecConstant: half of the number of rows.
+  const std::array<std::uint8_t, 4> instruction{50, 0, 4, 0};
+  const auto found =
+      std::search(request.il.begin(), request.il.end(), instruction.begin(), instruction.end());
+  ASSERT_NE(found, request.il.end());
+  ASSERT_EQ(found[12], 8);
+  found[12] = 4;
+  const Result result = shared_compiler().run(request, kLimit);
+  EXPECT_EQ(result.status, CL_BUILD_PROGRAM_FAILURE);
+  EXPECT_TRUE(contains(result.log, "is a matrix of 8 × 16 components (16-bit floats), use MatrixAKHR"));
+}
+
 TEST(Spirv, GivenPartsOfBothLanguagesWhenLinkedThenTheyAreOne) {
   const auto caller = compiled(il_request("caller", "", Request::Kind::Compile));
   const auto called = compiled(il_request("called", "", Request::Kind::Compile));

@@ -125,6 +125,21 @@ TEST_F(CudaSpirv, GivenModuleThatIsRefusedThenTheBuildFailsWithALog) {
   EXPECT_NE(built.devices.at(0).log.find("refused"), std::string::npos) << built.devices.at(0).log;
 }
 
+TEST_F(CudaSpirv, GivenCooperativeMatricesThenTheyBuildOnDevicesThatHaveThem) {
+  const ProgramBuilt built = build("cooperative_matrices");
+  EXPECT_EQ(built.status, CL_SUCCESS) << built.devices.at(0).log;
+  ::setenv("FAKE_CUDA_CAPABILITY", "75", 1);
+  const FakeNode older;
+  FakeGpuClient client(older);
+  ::unsetenv("FAKE_CUDA_CAPABILITY");
+  EXPECT_EQ(create(client, kOwnProgram, spirv_module("cooperative_matrices")).status, CL_SUCCESS);
+  client.send(BuildProgram{kRequest, kOwnProgram, {0}, ""});
+  const auto failed = client.next<ProgramBuilt>();
+  EXPECT_EQ(failed.status, CL_BUILD_PROGRAM_FAILURE);
+  EXPECT_NE(failed.devices.at(0).log.find("compute capability 8.0"), std::string::npos)
+      << failed.devices.at(0).log;
+}
+
 TEST_F(CudaSpirv, GivenNoTranslatorThenTheDeviceTakesNone) {
   ::setenv("CLIQUE_SPIRV_TRANSLATOR", "", 1);
   const FakeNode node;

@@ -22,6 +22,8 @@
 #define ALONG(line, place, stride) ((size_t)(line) * (stride) + (place))
 #define ACROSS(line, place, stride) ((size_t)(place) * (stride) + (line))
 
+// Elements of a unit that are read one by one have a place of their own: if they and whole units were written
+// to the same place, LLVM would read all of them one by one.
 #define MEMORY(SPACE, name, T, Unit, width, lines)                                                      \
   INLINE OVERLOAD static clique_##name load_##name(const SPACE T* from, uint stride, int order) {       \
     clique_##name matrix;                                                                               \
@@ -30,8 +32,12 @@
       if (order == (lines)) {                                                                           \
         matrix.unit[i] = *(const SPACE Unit*)(from + ALONG(line, place, stride));                       \
       } else {                                                                                          \
-        for (uint e = 0; e < (width); ++e)                                                              \
-          matrix.element[i * (width) + e] = from[ACROSS(line, place + e, stride)];                      \
+        union {                                                                                         \
+          T element[width];                                                                             \
+          Unit unit;                                                                                    \
+        } read;                                                                                         \
+        for (uint e = 0; e < (width); ++e) read.element[e] = from[ACROSS(line, place + e, stride)];     \
+        matrix.unit[i] = read.unit;                                                                     \
       }                                                                                                 \
     }                                                                                                   \
     return matrix;                                                                                      \
@@ -50,6 +56,7 @@
 #define OF_ANY_MEMORY(name, T, Unit, width, lines)                                                   \
   MEMORY(__global, name, T, Unit, width, lines)                                                      \
   MEMORY(__local, name, T, Unit, width, lines)                                                       \
+  MEMORY(GENERIC, name, T, Unit, width, lines)                                                       \
   INLINE OVERLOAD clique_##name clique_load_##name(const __global T* from, uint stride, int order) { \
     return load_##name(from, stride, order);                                                         \
   }                                                                                                  \
@@ -124,3 +131,47 @@ PRODUCT(char16x32_a, char32x16_b, int16x16, MMA_INT, element, 4, "m16n8k32.row.c
 PRODUCT(char16x32_a, uchar32x16_b, int16x16, MMA_INT, element, 4, "m16n8k32.row.col.s32.s8.u8.s32")
 PRODUCT(uchar16x32_a, char32x16_b, int16x16, MMA_INT, element, 4, "m16n8k32.row.col.s32.u8.s8.s32")
 PRODUCT(uchar16x32_a, uchar32x16_b, int16x16, MMA_INT, element, 4, "m16n8k32.row.col.s32.u8.u8.s32")
+
+// ---- What SPV_KHR_cooperative_matrix in programs in SPIR-V becomes calls of
+// (daemon/compiler/tool/spirv/cooperative_matrices.cpp). Matrices are vectors of the elements that a
+// work-item holds. Strides count units of `unit` bytes, since pointers in SPIR-V may point to something else
+// than elements.
+#define VECTOR_2(T) T##8
+#define VECTOR_4(T) T##16
+#define VECTOR(T, width) VECTOR_##width(T)
+
+#define SPIRV_MEMORY(SPACE, space, load, name, T)                                                       \
+  INLINE vector_##name clique_spirv_load_##space##_##name(const SPACE T* from, ulong stride, uint unit, \
+                                                          uint order) {                                 \
+    return vector_of_##name(load(from, (uint)(stride * unit / sizeof(T)), (int)order));                 \
+  }                                                                                                     \
+  INLINE void clique_spirv_store_##space##_##name(vector_##name elements, SPACE T* to, ulong stride,    \
+                                                  uint unit, uint order) {                              \
+    clique_matrix_store(matrix_of_##name(elements), to, (uint)(stride * unit / sizeof(T)), (int)order); \
+  }
+#define SPIRV_MATRIX(name, T, Unit, width, lines)                        \
+  typedef VECTOR(T, width) vector_##name;                                \
+  union both_of_##name {                                                 \
+    clique_##name matrix;                                                \
+    vector_##name vector;                                                \
+  };                                                                     \
+  INLINE static clique_##name matrix_of_##name(vector_##name elements) { \
+    union both_of_##name both;                                           \
+    both.vector = elements;                                              \
+    return both.matrix;                                                  \
+  }                                                                      \
+  INLINE static vector_##name vector_of_##name(clique_##name matrix) {   \
+    union both_of_##name both;                                           \
+    both.matrix = matrix;                                                \
+    return both.vector;                                                  \
+  }                                                                      \
+  SPIRV_MEMORY(__global, global, clique_load_##name, name, T)            \
+  SPIRV_MEMORY(__local, local, clique_load_##name, name, T)              \
+  SPIRV_MEMORY(GENERIC, generic, load_##name, name, T)
+CLIQUE_FOR_MATRICES(SPIRV_MATRIX)
+
+#define SPIRV_PRODUCT(A, B, C)                                                                              \
+  INLINE vector_##C clique_spirv_multiply_add_##A##_##B##_##C(vector_##A a, vector_##B b, vector_##C c) {   \
+    return vector_of_##C(clique_matrix_multiply_add(matrix_of_##A(a), matrix_of_##B(b), matrix_of_##C(c))); \
+  }
+CLIQUE_FOR_PRODUCTS(SPIRV_PRODUCT)

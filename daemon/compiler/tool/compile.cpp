@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <new>
 
+#include "daemon/compiler/contract/language_features.hpp"
 #include "daemon/compiler/contract/message_io.hpp"
 #include "daemon/compiler/contract/program_binary.hpp"
 #include "daemon/compiler/nvrtc/compile.hpp"
@@ -32,6 +33,7 @@
 #include "daemon/compiler/tool/passes/optimise.hpp"
 #include "daemon/compiler/tool/passes/printf_lowering.hpp"
 #include "daemon/compiler/tool/passes/relaxed_math.hpp"
+#include "daemon/compiler/tool/spirv/cooperative_matrices.hpp"
 #include "daemon/compiler/tool/spirv/spirv_module.hpp"
 #include "daemon/compiler/tool/spirv/translate_spirv.hpp"
 
@@ -116,7 +118,11 @@ class Compilation {
   }
 
   std::unique_ptr<llvm::Module> translate() {
-    const auto module = read_bitcode(context_, translate_spirv(request_.il, result_.log), "SPIR-V");
+    const bool has_matrices = std::find(request_.extensions.begin(), request_.extensions.end(),
+                                        kCooperativeMatrix) != request_.extensions.end();
+    const auto lowered = lower_cooperative_matrices(request_.il, has_matrices);
+    const auto module =
+        read_bitcode(context_, translate_spirv(lowered ? *lowered : request_.il, result_.log), "SPIR-V");
     llvm::StripDebugInfo(*module);
     return retarget_spirv(*module, make_target_machine(target_, options_)->createDataLayout(), options_);
   }
