@@ -18,8 +18,9 @@ constexpr unsigned kMeasuredOnceIn = 8;
 constexpr double kLookShare = 0.01;
 /// So many launches have a look before their time is known, in a row.
 constexpr unsigned kFirstLooks = 16;
-/// At least one of so many launches has a look.
+/// Of launches that cannot gain, one in so many has a look, or fewer; of all, at least one in kMostPassed.
 constexpr unsigned kLookOnceIn = 64;
+constexpr unsigned kMostPassed = 4096;
 
 std::size_t work_items(const LaunchSize& size) {
   const auto& global = size.first;
@@ -65,8 +66,9 @@ unsigned LaunchGate::pause(LaunchRecord& record) {
   LaunchGroup& group = LaunchGroup::of(record.group);
   if (group.divided()) return 0;
   if (record.whole == 0) return record.looks < kFirstLooks ? 0 : kLookOnceIn - 1;
-  if (record.whole < LaunchGroup::kFixed && !group.may_gain()) return kLookOnceIn - 1;
-  return static_cast<unsigned>(std::min(record.look / (kLookShare * record.whole), kLookOnceIn - 1.0));
+  const double least = record.whole < LaunchGroup::kFixed && !group.may_gain() ? kLookOnceIn - 1 : 0;
+  return static_cast<unsigned>(
+      std::clamp<double>(record.look / (kLookShare * record.whole), least, kMostPassed - 1));
 }
 
 Look LaunchGate::look(const LaunchSize& size) {
@@ -81,8 +83,9 @@ Look LaunchGate::look(const LaunchSize& size) {
   if (brief_ == nullptr || work_items(size) > work_items(brief_->size)) return Look::Needed;
   LaunchGroup& group = LaunchGroup::of(brief_->group);
   if (group.divided() || group.may_gain()) return Look::Needed;
-  passed_by_size_ = (passed_by_size_ + 1) % kLookOnceIn;
-  return passed_by_size_ == 0 ? Look::Needed : Look::SparedAsTooShort;
+  if (passed_by_size_++ < pause(*brief_)) return Look::SparedAsTooShort;
+  passed_by_size_ = 0;
+  return Look::Needed;
 }
 
 void LaunchGate::looked(const LaunchSize& size, std::uint64_t time) {
