@@ -113,6 +113,7 @@ void Coherence::wait_for_arrivals(const Worker& worker, RangeMap<Ref<Event>>::Pi
 
 void Coherence::before_read(Worker& worker, std::uint64_t begin, std::uint64_t end,
                             std::vector<Ref<Event>>& waits, const Need& need) {
+  object_.context()->use_content(worker);
   if (trivial()) return;
   std::vector<Fetch> fetches;
   std::optional<Arrivals<Ref<Event>>::Traffic> traffic;
@@ -124,11 +125,12 @@ void Coherence::before_read(Worker& worker, std::uint64_t begin, std::uint64_t e
     }
     if (!traffic) traffic = arrivals_.traffic(begin, end);
     const auto& copy = source(piece, *traffic);
+    std::vector<Ref<Event>> ready = ready_of(copy);
     if (!fetches.empty() && fetches.back().end == piece.begin && fetches.back().source == copy.holder &&
-        fetches.back().ready == copy.ready) {
+        fetches.back().ready == ready) {
       fetches.back().end = piece.end;
     } else {
-      fetches.push_back({piece.begin, piece.end, copy.holder, copy.ready, traffic->round(copy.holder)});
+      fetches.push_back({piece.begin, piece.end, copy.holder, std::move(ready), traffic->round(copy.holder)});
     }
   });
   for (const Fetch& fetch : fetches) {
@@ -151,6 +153,16 @@ const RangeMap<Ref<Event>>::Copy& Coherence::source(const RangeMap<Ref<Event>>::
   return *found;
 }
 
+std::vector<Ref<Event>> Coherence::ready_of(const RangeMap<Ref<Event>>::Copy& copy) const {
+  std::vector<Ref<Event>> ready = copy.ready;
+  const bool without_event =
+      std::any_of(ready.begin(), ready.end(), [](const Ref<Event>& event) { return !event; });
+  if (copy.holder == kHost || !without_event) return ready;
+  for (Ref<Event>& end : object_.context()->ends_of_writes(*Platform::instance().workers()[copy.holder]))
+    ready.push_back(std::move(end));
+  return ready;
+}
+
 std::vector<Coherence::Part> Coherence::parts(Worker& worker, std::uint64_t begin, std::uint64_t end) {
   std::vector<Part> parts;
   const auto add = [&](std::uint64_t to, Worker& holder, const std::vector<Ref<Event>>& ready) {
@@ -169,7 +181,8 @@ std::vector<Coherence::Part> Coherence::parts(Worker& worker, std::uint64_t begi
     const auto* own = piece.copy_of(worker.index());
     const auto& copy = own != nullptr ? *own : source(piece, traffic);
     // Content on the host goes to the worker first, as for any other command.
-    add(piece.end, copy.holder == kHost ? worker : *Platform::instance().workers()[copy.holder], copy.ready);
+    add(piece.end, copy.holder == kHost ? worker : *Platform::instance().workers()[copy.holder],
+        ready_of(copy));
   });
   add(end, worker, {});
   return parts;
@@ -374,10 +387,11 @@ bool Coherence::holds(Holder holder, std::uint64_t begin, std::uint64_t end,
   map_.visit(begin, end, [&](RangeMap<Ref<Event>>::Piece& piece) {
     revert_failures(piece);
     const auto* copy = piece.copy_of(holder);
-    all = all && piece.begin == known && copy != nullptr &&
-          std::all_of(copy->ready.begin(), copy->ready.end(), [&](const Ref<Event>& ready) {
-            return !ready || ready->ended() || std::find(after.begin(), after.end(), ready) != after.end();
-          });
+    all = all && piece.begin == known && copy != nullptr;
+    if (all)
+      for (const Ref<Event>& ready : ready_of(*copy))
+        all =
+            all && (!ready || ready->ended() || std::find(after.begin(), after.end(), ready) != after.end());
     known = piece.end;
   });
   return all && known == end;

@@ -114,6 +114,8 @@ class Coherence {
   /// Whether the holder has all of [begin, end), valid after nothing but completed events and those in
   /// `after`.
   bool holds(Holder holder, std::uint64_t begin, std::uint64_t end, const std::vector<Ref<Event>>& after);
+  /// The events after which the copy is valid, also of writes without events.
+  std::vector<Ref<Event>> ready_of(const RangeMap<Ref<Event>>::Copy& copy) const;
   /// The end of the meaningful part of [begin, end), as far as the host knows it (Memory::content_size).
   std::uint64_t meant_end(std::uint64_t begin, std::uint64_t end);
   /// The copy to fetch a piece from. A worker that itself still expects the piece is allowed: its Push waits

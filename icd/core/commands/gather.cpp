@@ -66,7 +66,7 @@ Ref<Event> read_part(Queue& queue, Memory& buffer, const Coherence::Part& part, 
 Ref<Event> gather(Queue& queue, Memory& buffer, std::size_t offset, std::span<std::byte> to,
                   const CommandInfo& command) {
   Context& context = *queue.context();
-  if (context.workers().size() < 2 || queue.profiling()) return {};
+  if (!context.shares_content() || queue.profiling()) return {};
   Worker& worker = queue.worker();
   const std::uint64_t begin = buffer.coherence_begin() + offset;
   const auto parts = [&] { return buffer.coherence().parts(worker, begin, begin + to.size()); };

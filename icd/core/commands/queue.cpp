@@ -200,14 +200,20 @@ Queue::Prepared Queue::begin(Submission& submission) {
     prepared.may_fail = prepared.may_fail || !wait->ended();
   }
   const auto& accesses = submission.accesses;
+  if (!accesses.empty() && !context_->has_used_content(worker())) {
+    const std::lock_guard lock(context_->coherence_mutex());
+    context_->use_content(worker());
+  }
   // If other workers may use what it writes, they wait for it, and have to know whether it has failed.
-  const bool shared_write =
+  prepared.shared_write =
       context_->workers().size() > 1 &&
       std::any_of(accesses.begin(), accesses.end(), [](const Access& a) { return a.mode != Access::Read; });
   prepared.keeps_memory = std::any_of(accesses.begin(), accesses.end(),
                                       [](const Access& a) { return a.memory->outlives_commands(); });
-  if (prepared.keeps_memory || (shared_write && prepared.may_fail)) submission.event = EventUse::Report;
-  if (shared_write && submission.event == EventUse::None) submission.event = EventUse::Order;
+  if (prepared.keeps_memory || (prepared.shared_write && prepared.may_fail))
+    submission.event = EventUse::Report;
+  if (prepared.shared_write && context_->shares_content() && submission.event == EventUse::None)
+    submission.event = EventUse::Order;
   bool unhurried = false;
   if (trace::on() && !prepared.doomed) {
     unhurried = submission.event != EventUse::Report;
@@ -217,20 +223,24 @@ Queue::Prepared Queue::begin(Submission& submission) {
   }
 
   using protocol::Command;
-  if (submission.event == EventUse::None) {
+  prepared.header.queue = id_;
+  if (submission.event == EventUse::None)
     prepared.header.id = next_id();
-  } else {
-    prepared.event = Ref<Event>(new Event(Ref<Queue>(this), submission.command.type, submission.traits));
-    prepared.header.id = prepared.event->id();
-    prepared.header.flags = Command::kEvent;
-    if (submission.event == EventUse::Report) prepared.header.flags |= Command::kReport;
-  }
+  else
+    give_event(submission, prepared);
   if (unhurried) prepared.header.flags |= Command::kReport | Command::kUnhurried;
+  return prepared;
+}
+
+void Queue::give_event(const Submission& submission, Prepared& prepared) {
+  using protocol::Command;
+  prepared.event = Ref<Event>(new Event(Ref<Queue>(this), submission.command.type, submission.traits));
+  prepared.header.id = prepared.event->id();
+  prepared.header.flags |= Command::kEvent;
+  if (submission.event == EventUse::Report) prepared.header.flags |= Command::kReport;
   // As long as launches run whole, other members rarely need what they write.
   if (device_->is_combined() && submission.event == EventUse::Order)
     prepared.header.flags |= Command::kUnhurried;
-  prepared.header.queue = id_;
-  return prepared;
 }
 
 void Queue::note(const Submission& submission, const Prepared& prepared,
@@ -244,11 +254,16 @@ void Queue::note(const Submission& submission, const Prepared& prepared,
   if (lost) lost->ended(id, CL_DEVICE_NOT_AVAILABLE, {});
 }
 
-std::vector<Ref<Event>> Queue::bring_content(const Submission& submission, Prepared& prepared) {
+std::vector<Ref<Event>> Queue::bring_content(Submission& submission, Prepared& prepared) {
   std::vector<Ref<Event>> transfers;
   if (submission.accesses.empty()) return transfers;
   Worker& here = worker();
   prepared.coherence = std::unique_lock(context_->coherence_mutex());
+  // Another worker may have begun to use the content since begin().
+  if (!prepared.event && prepared.shared_write && context_->shares_content()) {
+    submission.event = trace::on() ? EventUse::Report : EventUse::Order;
+    give_event(submission, prepared);
+  }
   Need need{submission.command.type, submission.kernel.function};
   if (context_->has_sparse_memory()) make_room(submission.accesses);
   for (std::size_t i = 0; i < submission.accesses.size(); ++i) {

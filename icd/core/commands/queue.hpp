@@ -76,6 +76,7 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
     bool doomed = false;
     bool may_fail = false;      ///< whether an event that it waits for has not ended
     bool keeps_memory = false;  ///< whether the event keeps the memory objects alive that the command uses
+    bool shared_write = false;  ///< whether it writes to objects that other workers may use
   };
   /// Prepares a command. The caller posts its messages, with the header, and calls commit(), unless the
   /// command is doomed. Does not wait. Throws Error(CL_OUT_OF_RESOURCES) if the node is lost, or content was
@@ -166,10 +167,12 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
 
   /// Looks at the wait list, and makes event and header.
   Prepared begin(Submission& submission);
+  /// Makes the command's event, as submission.event says.
+  void give_event(const Submission& submission, Prepared& prepared);
   /// Has the trace show the command. @param transfers that it waits for
   void note(const Submission& submission, const Prepared& prepared, std::span<const Ref<Event>> transfers);
   /// Brings the content that the command uses to the worker. @returns the transfers that it has to wait for.
-  std::vector<Ref<Event>> bring_content(const Submission& submission, Prepared& prepared);
+  std::vector<Ref<Event>> bring_content(Submission& submission, Prepared& prepared);
   /// Has the worker free memory of sparse buffers if it needs more for these accesses.
   void make_room(std::span<const Access> accesses);
   /// Puts what the command waits for into its header. @returns those that its event has to follow.

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "icd/core/coherence/coherence.hpp"
+#include "icd/core/commands/queue.hpp"
+#include "icd/core/events/event.hpp"
 #include "icd/core/objects/memory.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link/link.hpp"
@@ -113,6 +115,53 @@ protocol::ObjectId Context::transfer_queue(Worker& worker) {
   worker.link().post(protocol::CreateQueue{id, id_, (*device)->id(), properties | timed, trace::on()});
   transfer_queues_.emplace_back(&worker, id);
   return id;
+}
+
+void Context::use_content(Worker& worker) {
+  if (has_used_content(worker)) return;
+  if (first_user_.load() == nullptr) return first_user_.store(&worker, std::memory_order_release);
+  share_content();
+}
+
+void Context::set_user_events() {
+  if (has_user_events() || workers_.size() < 2) return has_user_events_.store(true);
+  const std::lock_guard lock(coherence_mutex_);
+  if (!shares_content()) share_content();
+  has_user_events_.store(true);
+}
+
+void Context::share_content() {
+  shares_content_.store(true, std::memory_order_release);
+  const std::lock_guard lock(mutex_);
+  for (const cl_command_queue handle : queues_) {
+    const auto& queue = *static_cast<const Queue*>(handle);
+    Worker& first = queue.worker();
+    if (&first != first_user_.load() || first.link().lost()) continue;
+    Ref<Event> end(new Event(Ref<Context>(this), first, CL_COMMAND_MARKER));
+    first.expect_event(end);
+    using protocol::Command;
+    first.link().post(protocol::Marker{{end->id(), queue.id(), Command::kEvent | Command::kReport, {}}});
+    {
+      const std::lock_guard ends_lock(ends_mutex_);
+      ends_of_writes_.push_back(end);
+    }
+    // An event keeps its context, so the context must not keep the event.
+    end->then([this, event = end.get()](cl_int /*status*/) {
+      Ref<Event> ended;
+      const std::lock_guard ends_lock(ends_mutex_);
+      const auto found = std::find_if(ends_of_writes_.begin(), ends_of_writes_.end(),
+                                      [event](const Ref<Event>& each) { return each.get() == event; });
+      if (found == ends_of_writes_.end()) return;
+      ended = std::move(*found);
+      ends_of_writes_.erase(found);
+    });
+  }
+}
+
+std::vector<Ref<Event>> Context::ends_of_writes(const Worker& worker) {
+  if (&worker != first_user_.load()) return {};
+  const std::lock_guard lock(ends_mutex_);
+  return ends_of_writes_;
 }
 
 void Context::add_buffer(const Memory& buffer) {

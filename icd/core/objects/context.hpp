@@ -54,6 +54,19 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   /// which content has to move until its messages are in their outboxes, so that all workers see the same
   /// order.
   std::mutex& coherence_mutex() { return coherence_mutex_; }
+  /// Whether commands of more than one worker have used memory objects of the context, or user events may
+  /// hold commands back. Until then, commands that write need no events: the end of all commands is early
+  /// enough for other workers. Changes under coherence_mutex().
+  bool shares_content() const { return shares_content_.load(std::memory_order_acquire); }
+  /// Whether use_content() would change nothing.
+  bool has_used_content(const Worker& worker) const {
+    return shares_content() || first_user_.load(std::memory_order_acquire) == &worker;
+  }
+  /// A command of the worker is about to use memory objects. Under coherence_mutex().
+  void use_content(Worker& worker);
+  /// Events that have not ended, after which everything is there that the worker has written without events
+  /// of its commands.
+  std::vector<Ref<Event>> ends_of_writes(const Worker& worker);
 
   // Buffers that are larger than one member of a combined device has room for: combined-devices.md.
 
@@ -89,7 +102,8 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   void set_late_events() { has_late_events_.store(true, std::memory_order_relaxed); }
   /// Whether the context has had a user event.
   bool has_user_events() const { return has_user_events_.load(std::memory_order_relaxed); }
-  void set_user_events() { has_user_events_.store(true, std::memory_order_relaxed); }
+  /// To be called before the context has its first user event.
+  void set_user_events();
 
   /// Sends what is in the outboxes of all workers of the context.
   void flush() const;
@@ -103,6 +117,9 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   void add_destructor(DestructorCallback callback, void* user_data);
 
  private:
+  /// From now on, commands that write have events. Under coherence_mutex().
+  void share_content();
+
   protocol::ObjectId id_ = next_id();
   std::vector<Ref<Device>> devices_;
   std::vector<Ref<Device>> all_devices_;  ///< with_members(devices_)
@@ -111,6 +128,10 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   ErrorCallback on_error_;
   void* on_error_data_;
   std::mutex coherence_mutex_;
+  std::atomic<bool> shares_content_ = false;
+  std::atomic<const Worker*> first_user_ = nullptr;
+  std::mutex ends_mutex_;
+  std::vector<Ref<Event>> ends_of_writes_;  ///< of the first user; guarded by ends_mutex_
   MovementMeter movement_near_{MovementMeter::kAssumedNear};
   MovementMeter movement_{MovementMeter::kAssumed};
   HostReads host_reads_;
