@@ -151,7 +151,8 @@ Queue::Prepared Queue::prepare(Submission& submission) {
     if (prepared.event) prepared.event->advance(failure_of_waits(submission));
     return prepared;
   }
-  const std::vector<Ref<Event>> transfers = bring_content(submission, prepared);
+  prepared.transfers = bring_content(submission, prepared);
+  const std::vector<Ref<Event>>& transfers = prepared.transfers;
   if (trace::on()) note(submission, prepared, transfers);
   std::vector<Ref<Event>> followed = wait_for(submission, transfers, prepared.header);
 

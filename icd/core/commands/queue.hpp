@@ -68,6 +68,9 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   /// A prepared command. If one of the events that it waits for has failed, the command is doomed: its event
   /// has failed as well, and nothing may be posted.
   struct Prepared {
+    /// The transfers that it waits for. One that ends before the command is posted must not be released
+    /// before.
+    std::vector<Ref<Event>> transfers;
     Ref<Event> event;  ///< empty if neither the submission nor coherence needs one
     protocol::Command header;
     /// Of a combined device: no other thread enqueues between this command's messages.
