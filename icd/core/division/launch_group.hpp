@@ -43,7 +43,7 @@ struct LaunchRecord {
   unsigned measured = 0;        ///< of how many launches that is the average
   std::uint64_t decisions = 0;  ///< about launches while the group was whole
   bool look_again = false;      ///< whether the content that launches use is to be counted
-  unsigned looks = 0;           ///< LaunchGate::looked() since it was measured, or at all
+  unsigned looks = 0;           ///< at its launches (LaunchGate::looked())
   double look = 0;              ///< ns that such a look takes
   unsigned passed = 0;          ///< launches since the last look
   std::uint64_t uncounted = 0;  ///< launches that were enqueued whole, and which the group has not counted
