@@ -113,7 +113,6 @@ void Coherence::wait_for_arrivals(const Worker& worker, RangeMap<Ref<Event>>::Pi
 
 void Coherence::before_read(Worker& worker, std::uint64_t begin, std::uint64_t end,
                             std::vector<Ref<Event>>& waits, const Need& need) {
-  object_.context()->use_content(worker);
   if (trivial()) return;
   std::vector<Fetch> fetches;
   std::optional<Arrivals<Ref<Event>>::Traffic> traffic;

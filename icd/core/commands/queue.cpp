@@ -201,11 +201,7 @@ Queue::Prepared Queue::begin(Submission& submission) {
     prepared.may_fail = prepared.may_fail || !wait->ended();
   }
   const auto& accesses = submission.accesses;
-  if (!accesses.empty() && !context_->has_used_content(worker())) {
-    const std::lock_guard lock(context_->coherence_mutex());
-    context_->use_content(worker());
-  }
-  // If other workers may use what it writes, they wait for it, and have to know whether it has failed.
+  // If other workers may use what it writes, they have to know whether it has failed.
   prepared.shared_write =
       context_->workers().size() > 1 &&
       std::any_of(accesses.begin(), accesses.end(), [](const Access& a) { return a.mode != Access::Read; });
@@ -213,8 +209,6 @@ Queue::Prepared Queue::begin(Submission& submission) {
                                       [](const Access& a) { return a.memory->outlives_commands(); });
   if (prepared.keeps_memory || (prepared.shared_write && prepared.may_fail))
     submission.event = EventUse::Report;
-  if (prepared.shared_write && context_->shares_content() && submission.event == EventUse::None)
-    submission.event = EventUse::Order;
   bool unhurried = false;
   if (trace::on() && !prepared.doomed) {
     unhurried = submission.event != EventUse::Report;
@@ -260,7 +254,8 @@ std::vector<Ref<Event>> Queue::bring_content(Submission& submission, Prepared& p
   if (submission.accesses.empty()) return transfers;
   Worker& here = worker();
   prepared.coherence = std::unique_lock(context_->coherence_mutex());
-  // Another worker may have begun to use the content since begin().
+  context_->use_content(here);
+  // Other workers wait for what it writes.
   if (!prepared.event && prepared.shared_write && context_->shares_content()) {
     submission.event = trace::on() ? EventUse::Report : EventUse::Order;
     give_event(submission, prepared);

@@ -118,9 +118,9 @@ protocol::ObjectId Context::transfer_queue(Worker& worker) {
 }
 
 void Context::use_content(Worker& worker) {
-  if (has_used_content(worker)) return;
-  if (first_user_.load() == nullptr) return first_user_.store(&worker, std::memory_order_release);
-  share_content();
+  const Worker* const first = first_user_.load(std::memory_order_relaxed);
+  if (first == nullptr) return first_user_.store(&worker, std::memory_order_relaxed);
+  if (first != &worker && !shares_content()) share_content();
 }
 
 void Context::set_user_events() {

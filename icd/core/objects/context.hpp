@@ -58,11 +58,8 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   /// hold commands back. Until then, commands that write need no events: the end of all commands is early
   /// enough for other workers. Changes under coherence_mutex().
   bool shares_content() const { return shares_content_.load(std::memory_order_acquire); }
-  /// Whether use_content() would change nothing.
-  bool has_used_content(const Worker& worker) const {
-    return shares_content() || first_user_.load(std::memory_order_acquire) == &worker;
-  }
-  /// A command of the worker is about to use memory objects. Under coherence_mutex().
+  /// A command of the worker, or a transfer to it, is about to use memory objects. To be called before their
+  /// coherence is asked what has to move. Under coherence_mutex().
   void use_content(Worker& worker);
   /// Events that have not ended, after which everything is there that the worker has written without events
   /// of its commands.

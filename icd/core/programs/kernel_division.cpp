@@ -397,6 +397,7 @@ void Kernel::try_movement(const Device& combined, const Division& division, std:
       if (end - begin < bytes) continue;
       try {
         access.memory->ensure_on(member);
+        context()->use_content(member);
         std::vector<Ref<Event>> transfers;
         coherence.before_read(member, begin, begin + bytes, transfers,
                               {CL_COMMAND_NDRANGE_KERNEL, function_.get()});
