@@ -32,40 +32,36 @@ class Recorder {
   }
 };
 
+template <typename Forms>
+void load_extension(Recorder<Forms>& recorder, const char* name) {
+  load_extension(recorder.newer, name);
+  load_extension(recorder.older, name);
+}
+
 /// The extension's functions, which loaders do not export.
 struct CommandBufferFunctions {
-  template <typename Function>
-  static void load(Function& function, const char* name) {
-    function = reinterpret_cast<Function>(clGetExtensionFunctionAddressForPlatform(platform(), name));
-    EXPECT_NE(nullptr, function) << name;
-  }
-  template <typename Forms>
-  static void load(Recorder<Forms>& recorder, const char* name) {
-    load(recorder.newer, name);
-    load(recorder.older, name);
-  }
   CommandBufferFunctions() {
-    load(create, "clCreateCommandBufferKHR");
-    load(finalize, "clFinalizeCommandBufferKHR");
-    load(retain, "clRetainCommandBufferKHR");
-    load(release, "clReleaseCommandBufferKHR");
-    load(enqueue, "clEnqueueCommandBufferKHR");
-    load(barrier, "clCommandBarrierWithWaitListKHR");
-    load(copy_buffer, "clCommandCopyBufferKHR");
-    load(copy_buffer_rect, "clCommandCopyBufferRectKHR");
-    load(copy_buffer_to_image, "clCommandCopyBufferToImageKHR");
-    load(copy_image, "clCommandCopyImageKHR");
-    load(copy_image_to_buffer, "clCommandCopyImageToBufferKHR");
-    load(fill_buffer, "clCommandFillBufferKHR");
-    load(fill_image, "clCommandFillImageKHR");
-    load(svm_memcpy, "clCommandSVMMemcpyKHR");
-    load(svm_mem_fill, "clCommandSVMMemFillKHR");
-    load(nd_range, "clCommandNDRangeKernelKHR");
-    load(get_info, "clGetCommandBufferInfoKHR");
-    load(remap, "clRemapCommandBufferKHR");
-    load(update, "clUpdateMutableCommandsKHR");
-    load(update_in_older_form, "clUpdateMutableCommandsKHR");
-    load(get_command_info, "clGetMutableCommandInfoKHR");
+    load_extension(create, "clCreateCommandBufferKHR");
+    load_extension(finalize, "clFinalizeCommandBufferKHR");
+    load_extension(retain, "clRetainCommandBufferKHR");
+    load_extension(release, "clReleaseCommandBufferKHR");
+    load_extension(enqueue, "clEnqueueCommandBufferKHR");
+    load_extension(barrier, "clCommandBarrierWithWaitListKHR");
+    load_extension(copy_buffer, "clCommandCopyBufferKHR");
+    load_extension(copy_buffer_rect, "clCommandCopyBufferRectKHR");
+    load_extension(copy_buffer_to_image, "clCommandCopyBufferToImageKHR");
+    load_extension(copy_image, "clCommandCopyImageKHR");
+    load_extension(copy_image_to_buffer, "clCommandCopyImageToBufferKHR");
+    load_extension(fill_buffer, "clCommandFillBufferKHR");
+    load_extension(fill_image, "clCommandFillImageKHR");
+    load_extension(svm_memcpy, "clCommandSVMMemcpyKHR");
+    load_extension(svm_mem_fill, "clCommandSVMMemFillKHR");
+    load_extension(nd_range, "clCommandNDRangeKernelKHR");
+    load_extension(get_info, "clGetCommandBufferInfoKHR");
+    load_extension(remap, "clRemapCommandBufferKHR");
+    load_extension(update, "clUpdateMutableCommandsKHR");
+    load_extension(update_in_older_form, "clUpdateMutableCommandsKHR");
+    load_extension(get_command_info, "clGetMutableCommandInfoKHR");
   }
   decltype(&icd::api::clCreateCommandBufferKHR) create;
   decltype(&icd::api::clFinalizeCommandBufferKHR) finalize;

@@ -61,6 +61,12 @@ using Event = Owner<cl_event, clReleaseEvent>;
 
 /// The platform under test. If it is missing, fails the current test and returns nullptr.
 cl_platform_id platform();
+/// Sets a pointer to the extension's function of that name, which has to exist. Loaders do not export them.
+template <typename Function>
+void load_extension(Function& function, const char* name) {
+  function = reinterpret_cast<Function>(::clGetExtensionFunctionAddressForPlatform(platform(), name));
+  EXPECT_NE(nullptr, function) << name;
+}
 /// All devices of the platform under test, in its order.
 const std::vector<cl_device_id>& devices();
 

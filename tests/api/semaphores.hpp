@@ -9,19 +9,14 @@ namespace clique::test {
 
 /// The extension's functions, which loaders do not export.
 struct SemaphoreFunctions {
-  template <typename Function>
-  static void load(Function& function, const char* name) {
-    function = reinterpret_cast<Function>(clGetExtensionFunctionAddressForPlatform(platform(), name));
-    EXPECT_NE(nullptr, function) << name;
-  }
   SemaphoreFunctions() {
-    load(create, "clCreateSemaphoreWithPropertiesKHR");
-    load(wait, "clEnqueueWaitSemaphoresKHR");
-    load(signal, "clEnqueueSignalSemaphoresKHR");
-    load(get_info, "clGetSemaphoreInfoKHR");
-    load(retain, "clRetainSemaphoreKHR");
-    load(release, "clReleaseSemaphoreKHR");
-    load(get_handle, "clGetSemaphoreHandleForTypeKHR");
+    load_extension(create, "clCreateSemaphoreWithPropertiesKHR");
+    load_extension(wait, "clEnqueueWaitSemaphoresKHR");
+    load_extension(signal, "clEnqueueSignalSemaphoresKHR");
+    load_extension(get_info, "clGetSemaphoreInfoKHR");
+    load_extension(retain, "clRetainSemaphoreKHR");
+    load_extension(release, "clReleaseSemaphoreKHR");
+    load_extension(get_handle, "clGetSemaphoreHandleForTypeKHR");
   }
   decltype(&icd::api::clCreateSemaphoreWithPropertiesKHR) create;
   decltype(&icd::api::clEnqueueWaitSemaphoresKHR) wait;
