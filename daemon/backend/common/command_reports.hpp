@@ -94,8 +94,9 @@ inline bool is_unhurried(const protocol::Command& command) {
 }
 /// Whether the client, or a command that has it in its wait list, is likely to wait for its end.
 inline bool is_awaited(const protocol::Command& command) {
-  const bool named = (command.flags & protocol::Command::kEvent) != 0;
-  return is_reported(command) ? named || !is_unhurried(command) : named && !is_unhurried(command);
+  if (!is_unhurried(command)) return has_event(command);
+  // A trace has such commands reported, too, and hides whether others are likely to wait for them.
+  return is_reported(command) && (command.flags & protocol::Command::kEvent) != 0;
 }
 
 }  // namespace clique::daemon

@@ -142,11 +142,9 @@ constexpr std::array<Matrix, 9> kLibraryMatrices{{
     {"int16x16", {false, 32}, 16, 16, kUseAccumulator, 8},
 }};
 constexpr const char* kAvailableMatrices =
-    "This device has matrices of scope Subgroup: A and B of 16 × 16 16-bit floats, and of 16-bit integers "
-    "that "
-    "are bfloat16; A of 16 × 32 and B of 32 × 16 8-bit integers; accumulators of 16 × 16 32-bit floats, "
-    "16-bit "
-    "floats and 32-bit integers";
+    "This device has matrices of scope Subgroup: A and B of 16 × 16 16-bit floats, "
+    "and of 16-bit integers that are bfloat16; A of 16 × 32 and B of 32 × 16 8-bit integers; "
+    "accumulators of 16 × 16 32-bit floats, 16-bit floats and 32-bit integers";
 
 struct Product {
   std::string_view a, b, sum;
