@@ -1,11 +1,14 @@
 #include "icd/remote/nodes/nodes.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "icd/common/say.hpp"
@@ -43,6 +46,16 @@ struct Attempt {
   std::vector<std::string> failures;
 };
 
+/// What to do if a link could not be opened.
+std::string remedy_for(const std::exception& error) {
+  const auto* const failure = dynamic_cast<const std::system_error*>(&error);
+  if (failure == nullptr || failure->code() != std::errc::too_many_files_open) return "";
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  return ". This process may have " + std::to_string(limit.rlim_cur) +
+         " open files, and each node that it uses takes about 8; allow more with 'ulimit -n'";
+}
+
 Attempt open_links(protocol::ZmqContext& zmq, std::vector<WorkerEndpoint> workers,
                    const NodeSettings& settings, Clock::time_point deadline) {
   std::vector<std::unique_ptr<Link>> links(workers.size());
@@ -56,7 +69,8 @@ Attempt open_links(protocol::ZmqContext& zmq, std::vector<WorkerEndpoint> worker
       if (!settings.compresses) workers[i].compression = protocol::Compression::None;
       links[i] = std::make_unique<Link>(zmq, std::move(workers[i]), left_until(deadline));
     } catch (const std::exception& error) {
-      failures[i] = "worker " + std::to_string(i + 1) + " cannot be used: " + error.what();
+      failures[i] =
+          "worker " + std::to_string(i + 1) + " cannot be used: " + error.what() + remedy_for(error);
     }
   });
   std::erase(links, nullptr);

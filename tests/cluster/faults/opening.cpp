@@ -1,4 +1,7 @@
 // Nodes whose devices are known, but that have no session yet.
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <thread>
 
 #include "api/child.hpp"
@@ -93,6 +96,26 @@ TEST_F(Opening, NodesThatHaveGoneAreNotAvailable) {
   EXPECT_EQ(1U, info<cl_uint>(clGetContextInfo, rest.get(), CL_CONTEXT_NUM_DEVICES));
   EXPECT_TRUE(eventually(kLossLimit, [&] { return !available(devices()[0]); }));
   EXPECT_TRUE(available(devices()[1]));
+}
+
+TEST_F(Opening, WithoutDescriptorsFailsAndSaysHowToAllowMore) {
+  rlimit before{};
+  ASSERT_EQ(0, ::getrlimit(RLIMIT_NOFILE, &before));
+  // The lowest descriptor that is free, and two after it.
+  const int lowest = ::dup(STDERR_FILENO);
+  ASSERT_GE(lowest, 0);
+  ::close(lowest);
+  testing::internal::CaptureStderr();
+  const rlimit few{static_cast<rlim_t>(lowest) + 3, before.rlim_max};
+  ASSERT_EQ(0, ::setrlimit(RLIMIT_NOFILE, &few));
+  cl_int status = CL_SUCCESS;
+  const Context none = context_of(devices(), &status);
+  ASSERT_EQ(0, ::setrlimit(RLIMIT_NOFILE, &before));
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(CL_DEVICE_NOT_AVAILABLE, status);
+  EXPECT_NE(std::string::npos, said.find("allow more with 'ulimit -n'")) << said;
+  const Context both = context_of(devices(), &status);
+  EXPECT_CL(status);
 }
 
 }  // namespace clique::test
