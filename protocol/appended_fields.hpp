@@ -34,7 +34,7 @@ inline constexpr std::size_t kAppendedFields<Pass> = 2;  // 28: sealed_headers; 
 template <>
 inline constexpr std::size_t kAppendedFields<RunKernel> = 1;  // 29: expected
 template <>
-inline constexpr std::size_t kAppendedFields<CreateQueue> = 2;  // 30: traced; 33: transfers_untimed
+inline constexpr std::size_t kAppendedFields<CreateQueue> = 1;  // 30: traced
 template <>
 inline constexpr std::size_t kAppendedFields<ReadBuffer> = 1;  // 31: landing
 template <>

@@ -5,7 +5,7 @@
 namespace clique::protocol {
 
 /// Incremented whenever a message is added, or changes its meaning or its fields.
-inline constexpr std::uint32_t kVersion = 33;
+inline constexpr std::uint32_t kVersion = 34;
 /// The oldest version that this one works with. Raised to kVersion by a change that older processes cannot
 /// cope with (protocol/README.md, "Versions").
 inline constexpr std::uint32_t kOldestVersion = 26;

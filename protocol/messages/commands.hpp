@@ -28,6 +28,9 @@ struct Command {
   /// another kind, at the latest after kLongestUnhurried. Without kReport: commands of other workers rarely
   /// wait for this one, so the worker may notice its end with that of later ones.
   static constexpr std::uint8_t kUnhurried = 16;
+  /// In a queue with CL_QUEUE_PROFILING_ENABLE: the client does not use the command's times, so that they
+  /// need not be measured.
+  static constexpr std::uint8_t kUntimed = 32;
 
   CommandId id = 0;
   ObjectId queue = 0;

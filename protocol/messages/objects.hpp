@@ -41,10 +41,7 @@ struct CreateQueue {
   /// With CL_QUEUE_PROFILING_ENABLE: the times are for a trace. Measuring them must cost as little as
   /// possible, and they may be wrong by a few microseconds.
   bool traced = false;
-  /// With CL_QUEUE_PROFILING_ENABLE: the client does not use the times of commands that move data between
-  /// client and device, so that they need not be measured.
-  bool transfers_untimed = false;
-  CLIQUE_MESSAGE(CreateQueue, id, context, device, properties, traced, transfers_untimed)
+  CLIQUE_MESSAGE(CreateQueue, id, context, device, properties, traced)
 };
 
 struct CreateBuffer {

@@ -401,6 +401,20 @@ TEST_F(CudaCommands, GivenProfilingThenTimesAreInOrder) {
   EXPECT_LE(slow.times[3], quick.times[3]);
 }
 
+TEST_F(CudaCommands, GivenUntimedCommandsThenTheyHaveNoTimes) {
+  constexpr CommandId kLaunch = 100, kRead = 101, kTimed = 102;
+  client_.make_zeros(kBuffer);
+  constexpr std::uint8_t kUntimed = Command::kReport | Command::kUntimed;
+  client_.send(increment(command(kLaunch, kUntimed), kBuffer),
+               ReadBuffer{command(kRead, kUntimed), 0, kBuffer, 0, sizeof(int)},
+               increment(command(kTimed), kBuffer));
+  for (const CommandId id : {kLaunch, kRead, kTimed}) {
+    const EventState state = client_.ended(id);
+    EXPECT_EQ(state.status, CL_COMPLETE) << "of command " << id;
+    EXPECT_EQ(state.times[3] != 0, id == kTimed) << "of command " << id;
+  }
+}
+
 // The host sees when the commands of a traced queue end.
 TEST_F(CudaCommands, GivenTracedQueueThenTimesAreInOrder) {
   constexpr ObjectId kTraced = 21;

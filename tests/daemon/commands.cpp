@@ -157,6 +157,10 @@ TEST_F(Commands, GivenProfilingThenTimesAreOnTheNodesClockAndInOrder) {
   EXPECT_LE(times[1], times[2]);
   EXPECT_LE(times[2], times[3]);
   EXPECT_LE(times[3], static_cast<std::uint64_t>(after));
+  constexpr CommandId kWithout = kLaunch + 1;
+  client_.send(RunKernel{
+      command(kWithout, Command::kReport | Command::kUntimed, {}, kProfiled), kKernel, {}, {}, {64}, {}});
+  EXPECT_EQ(client_.ended(kWithout).times[3], 0U);
 }
 
 TEST_F(Commands, GivenFailureThenWhatDependsOnItFailsAndTheSessionGoesOn) {

@@ -22,8 +22,7 @@ struct QueueState {
   protocol::ObjectId id = 0;
   bool in_order = true;
   bool profiling = false;
-  bool traced = false;             ///< CreateQueue::traced
-  bool transfers_untimed = false;  ///< CreateQueue::transfers_untimed
+  bool traced = false;  ///< CreateQueue::traced
   /// Status of the first command without an event that has failed since the last Finish.
   std::atomic<cl_int> deferred{CL_SUCCESS};
   /// The report that later ones follow: in order, the last command's; out of order, the last barrier's.
@@ -91,6 +90,10 @@ inline bool is_reported(const protocol::Command& command) {
 }
 inline bool is_unhurried(const protocol::Command& command) {
   return (command.flags & protocol::Command::kUnhurried) != 0;
+}
+/// Whether the client uses the times of a command in this queue.
+inline bool is_timed(const protocol::Command& command, const QueueState& queue) {
+  return queue.profiling && (command.flags & protocol::Command::kUntimed) == 0;
 }
 /// Whether the client, or a command that has it in its wait list, is likely to wait for its end.
 inline bool is_awaited(const protocol::Command& command) {

@@ -148,20 +148,21 @@ CommandReports::Entry OpenClBackend::track(const Command& command, const Handle<
   } else if (!aftermath.keep) {
     return nullptr;
   }
-  watcher_.watch(event, [this, id = command.id, silent = !is_reported(command), event = event.get(),
-                         first = std::move(first), aftermath = std::move(aftermath), queue, entry, reported,
-                         unhurried = is_unhurried(command)](cl_int status) {
-    if (status < 0) failures_seen_ = true;
-    if (status < 0 && silent)
-      reports_.fail_without_event(queue->id, queue.get(), id, status,
-                                  "a command without an event has failed");
-    if (!entry) return;
-    CommandReports::Completion completion{{id, status, {}}, reported,       aftermath.data,
-                                          aftermath.size,   aftermath.part, unhurried};
-    if (reported && queue->profiling && status == CL_COMPLETE)
-      completion.state.times = times_of(*queue, first.get(), event);
-    reports_.complete(entry, std::move(completion));
-  });
+  watcher_.watch(event,
+                 [this, id = command.id, silent = !is_reported(command), event = event.get(),
+                  first = std::move(first), aftermath = std::move(aftermath), queue, entry, reported,
+                  timed = is_timed(command, *queue), unhurried = is_unhurried(command)](cl_int status) {
+                   if (status < 0) failures_seen_ = true;
+                   if (status < 0 && silent)
+                     reports_.fail_without_event(queue->id, queue.get(), id, status,
+                                                 "a command without an event has failed");
+                   if (!entry) return;
+                   CommandReports::Completion completion{{id, status, {}}, reported,       aftermath.data,
+                                                         aftermath.size,   aftermath.part, unhurried};
+                   if (reported && timed && status == CL_COMPLETE)
+                     completion.state.times = times_of(*queue, first.get(), event);
+                   reports_.complete(entry, std::move(completion));
+                 });
   return entry;
 }
 

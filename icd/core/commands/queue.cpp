@@ -128,8 +128,8 @@ Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properti
   const bool exact = all || timed || device_->is_combined();
   const bool traced = trace::on() && !exact;
   const cl_command_queue_properties measured = exact || traced ? CL_QUEUE_PROFILING_ENABLE : 0;
-  link().post(protocol::CreateQueue{id_, context_->id(), device_->id(), properties_ | measured, traced,
-                                    !all && !trace::on()});
+  times_some_ = device_->is_combined() && !all && !trace::on();
+  link().post(protocol::CreateQueue{id_, context_->id(), device_->id(), properties_ | measured, traced});
   if (const auto ahead = context_->early_writes().add_queue(worker()))
     link().post(protocol::Barrier{{next_id(), id_, 0, {*ahead}}});
   context_->add_queue(this);
@@ -224,6 +224,7 @@ Queue::Prepared Queue::begin(Submission& submission) {
   else
     give_event(submission, prepared);
   if (unhurried) prepared.header.flags |= Command::kReport | Command::kUnhurried;
+  if (times_some_ && !submission.command.timed) prepared.header.flags |= Command::kUntimed;
   return prepared;
 }
 
@@ -503,7 +504,7 @@ bool Queue::follows_launch(std::span<const Ref<Event>> waits) const {
 }
 
 Ref<Event> Queue::join(const Ref<Event>& turn, std::vector<Ref<Event>> parts, cl_command_type type) {
-  Submission submission{.command = {type, parts},
+  Submission submission{.command = {type, parts, /*timed=*/true},
                         .event = EventUse::Report,
                         .keep_ended_waits = true,
                         .parts = parts,

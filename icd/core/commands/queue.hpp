@@ -193,6 +193,7 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   cl_command_queue_properties properties_;
   std::vector<cl_queue_properties> property_list_;
   QueueOrder order_;
+  bool times_some_ = false;  ///< whether only the times of some commands are used (CommandInfo::timed)
   std::shared_ptr<trace::Track> track_;
   std::string_view traced_device_;           ///< trace::kept()
   std::mutex failures_mutex_;                // guards the next three

@@ -28,10 +28,13 @@ constexpr EventUse report_if(bool wanted) {
   return wanted ? EventUse::Report : EventUse::None;
 }
 
-/// The application's arguments of any command. The wait list has to outlive the call.
+/// What is common to all commands. The wait list has to outlive the call.
 struct CommandInfo {
   cl_command_type type;
   std::span<const Ref<Event>> waits = {};
+  /// Whether the library uses its times: those in a queue of a combined device are only measured then, unless
+  /// the queue has profiling.
+  bool timed = false;
 };
 
 /// How a command is ordered among those of its queue. An in-order queue orders all of them anyway.

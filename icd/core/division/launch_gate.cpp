@@ -108,6 +108,14 @@ void LaunchGate::uses(const LaunchSize& size, std::span<const Use> uses) {
     if (use.writes && *use.writers != own) *use.writers = own;
 }
 
+bool LaunchGate::may_gain(const LaunchSize& size, std::size_t members) {
+  const std::lock_guard lock(mutex_);
+  LaunchRecord& record = record_of(size);
+  LaunchGroup& group = LaunchGroup::of(record.group);
+  return group.divided() || group.may_gain() ||
+         (record.whole != 0 && LaunchGroup::may_gain(record.whole, members));
+}
+
 bool LaunchGate::decide_at_once(LaunchRecord& record, const Divisible& divisible, GateDecision& decision) {
   LaunchGroup& group = LaunchGroup::of(record.group);
   const bool same = record.divisible.members == divisible.members;

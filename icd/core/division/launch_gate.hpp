@@ -63,6 +63,10 @@ class LaunchGate {
 
   /// Notes what a launch uses. To be called before decide().
   void uses(const LaunchSize& size, std::span<const Use> uses);
+  /// Whether a launch may gain from division, whatever it accesses: the time of others of its size is known,
+  /// and division may save some of it, or of that of the launches to which it passes content. If not, how it
+  /// can be divided does not matter. To be called after uses().
+  bool may_gain(const LaunchSize& size, std::size_t members);
   /// Decides about a launch.
   /// @param content() tells what it uses of which memory objects, as UsedContent; called if that matters,
   /// which is rare

@@ -105,9 +105,8 @@ void LaunchGroup::note_movement(const MovementMeter::Speed& speed) {
   ++changes_;
 }
 
-bool LaunchGroup::may_gain(const LaunchRecord& record) {
-  const auto members = static_cast<double>(record.divisible.members);
-  return members > 1 && (record.whole == 0 || record.whole * (1 - 1 / members) > kFixed);
+bool LaunchGroup::may_gain(double whole, std::size_t members) {
+  return members > 1 && (whole == 0 || whole * (1 - 1 / static_cast<double>(members)) > kFixed);
 }
 
 bool LaunchGroup::may_gain() {

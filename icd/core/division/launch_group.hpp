@@ -104,7 +104,11 @@ class LaunchGroup {
   /// divided counts until its time is known.
   bool may_gain();
   /// The same for one launch by itself.
-  static bool may_gain(const LaunchRecord& record);
+  static bool may_gain(const LaunchRecord& record) {
+    return may_gain(record.whole, record.divisible.members);
+  }
+  /// @param whole ns; 0: not known
+  static bool may_gain(double whole, std::size_t members);
   /// What may_gain() uses of a record has changed.
   void changed() { ++changes_; }
 

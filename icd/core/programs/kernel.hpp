@@ -253,9 +253,6 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   /// parts, or write for others.
   /// @param division null: it runs whole
   std::vector<UsedContent> content_of(const Device& combined, const Division* division) const;
-  /// Has a member hold so many bytes that its part would use, so that the context measures how fast content
-  /// moves. Does nothing if no part needs as many from another member, or only of large objects.
-  void try_movement(const Device& combined, const Division& division, std::uint64_t bytes) const;
   /// Tells the gate what memory the launch uses.
   /// @returns whether other members hold content that the launch needs if it runs whole
   bool note_uses(CombinedLaunches& launches, const LaunchSize& size);

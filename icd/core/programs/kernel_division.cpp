@@ -206,6 +206,33 @@ void connect_members(CombinedLaunches& launches) {
     if (member->worker().index() != first.index()) first.connect_peer(member->worker());
 }
 
+/// Moves content that nobody uses from the first member to another one, to measure how fast. The content of
+/// the program's objects stays where it is: the members' workers would have to share all of it from then on
+/// (Context::use_content).
+void try_movement(const Ref<Context>& context, const Device& combined, std::uint64_t bytes) {
+  Worker& first = combined.worker();
+  const auto& members = combined.members();
+  const auto other = std::find_if(members.begin(), members.end(),
+                                  [&](const Ref<Device>& member) { return &member->worker() != &first; });
+  // The members should have room for it in plenty.
+  if (other == members.end() || bytes > combined.largest_on_one() / 8) return;
+  try {
+    const Ref<Memory> content(new Buffer(context, CL_MEM_READ_WRITE, bytes, nullptr, {}));
+    std::vector<Ref<Event>> transfers;
+    {
+      const std::lock_guard lock(context->coherence_mutex());
+      content->ensure_on(first);
+      content->coherence().written(first, 0, bytes, {}, /*may_fail=*/false);
+      content->coherence().before_read((*other)->worker(), 0, bytes, transfers,
+                                       {CL_COMMAND_MIGRATE_MEM_OBJECTS, nullptr});
+    }
+    for (const Ref<Event>& transfer : transfers) transfer->then([content](cl_int /*status*/) {});
+    context->flush();
+  } catch (const Error&) {
+    // A member was lost meanwhile. The launch does not need this.
+  }
+}
+
 }  // namespace
 
 CombinedLaunches& Kernel::combined_launches(const Device& device) {
@@ -379,37 +406,6 @@ std::vector<UsedContent> Kernel::content_of(const Device& combined, const Divisi
   return content;
 }
 
-void Kernel::try_movement(const Device& combined, const Division& division, std::uint64_t bytes) const {
-  const std::lock_guard lock(context()->coherence_mutex());
-  const auto& members = combined.members();
-  // The member gets memory for the whole object, which it should have in plenty.
-  const std::uint64_t most = combined.largest_on_one() / 8;
-  for (std::size_t i = 1; i < division.parts.size(); ++i) {
-    Worker& member = members[i]->worker();
-    for (const Access& access : accesses_of(division, i)) {
-      if (access.memory->sparse() || keeper_of(*access.memory).size() > most) continue;
-      Coherence& coherence = access.memory->coherence();
-      std::uint64_t begin = access.memory->coherence_begin() + access.begin;
-      const std::uint64_t end = begin + access.size;
-      // The member has what was moved the last time.
-      while (end - begin >= bytes && coherence.elsewhere(member, begin, begin + bytes) < bytes)
-        begin += bytes;
-      if (end - begin < bytes) continue;
-      try {
-        access.memory->ensure_on(member);
-        context()->use_content(member);
-        std::vector<Ref<Event>> transfers;
-        coherence.before_read(member, begin, begin + bytes, transfers,
-                              {CL_COMMAND_NDRANGE_KERNEL, function_.get()});
-        context()->flush();
-      } catch (const Error&) {
-        // The member was lost meanwhile. The launch does not need it.
-      }
-      return;
-    }
-  }
-}
-
 bool Kernel::note_uses(CombinedLaunches& launches, const LaunchSize& size) {
   Worker& first = launches.device->worker();
   bool moves = false;
@@ -431,6 +427,9 @@ bool Kernel::note_uses(CombinedLaunches& launches, const LaunchSize& size) {
 const Division* Kernel::chosen_division(CombinedLaunches& launches, const NdRange& range, bool has_room,
                                         GateDecision& decision, std::string& why) {
   const bool must = divides_always() || !has_room;
+  if (!must && !explains() &&
+      !launches.gate->may_gain({range.global, range.local}, launches.device->members().size()))
+    return nullptr;
   why = "how it accesses memory is not known";
   if (range.dimensions == 0 || uses_svm() || !know_footprint(launches, must)) return nullptr;
   // If a member is lost, the first one does all.
@@ -468,7 +467,7 @@ const Division* Kernel::chosen_division(CombinedLaunches& launches, const NdRang
         {division.parts.size(), movement, division.merged_bytes(), division.dimension}, content);
     // The workers connect while launches still run whole.
     if (decision.hopeful) connect_members(launches);
-    if (decision.tries_movement) try_movement(*launches.device, division, context()->movement(near).least());
+    if (decision.tries_movement) try_movement(context(), *launches.device, context()->movement(near).least());
     if (explains() && movement.measured)
       explain("content moves among the members of " + launches.device->text(CL_DEVICE_NAME) + " at about " +
               rounded(1 / movement.each_byte) + " GB/s");
@@ -553,7 +552,7 @@ Ref<Event> Kernel::post_on_copies(Queue& queue, const NdRange& range, const Divi
     }
     copies.push_back(copy);
   }
-  return kernel->post_part(queue, range, division, part, accesses, {command.type, waits},
+  return kernel->post_part(queue, range, division, part, accesses, {command.type, waits, command.timed},
                            /*followed=*/false);
 }
 
@@ -607,9 +606,9 @@ Ref<Event> Kernel::launch_combined(Queue& queue, const NdRange& range, const Com
       return post_launch(queue, range, {}, accesses_, accesses_arguments_, command, event);
     const auto together = queue.keep_together();
     Ref<Event> turn;
-    if (moves) turn = queue.nothing({CL_COMMAND_MARKER, command.waits}, EventUse::Report);
-    Ref<Event> whole =
-        post_launch(queue, range, {}, accesses_, accesses_arguments_, command, EventUse::Report);
+    if (moves) turn = queue.nothing({CL_COMMAND_MARKER, command.waits, /*timed=*/true}, EventUse::Report);
+    Ref<Event> whole = post_launch(queue, range, {}, accesses_, accesses_arguments_,
+                                   {command.type, command.waits, /*timed=*/true}, EventUse::Report);
     if (whole) measure(whole, launches.gate, size, decision, turn);
     return whole;
   }
@@ -621,8 +620,8 @@ Ref<Event> Kernel::launch_combined(Queue& queue, const NdRange& range, const Com
   const auto together = queue.keep_together();
   const bool for_members = can_follow(queue, *division);
   const bool follows = for_members && queue.follows_launch(command.waits);
-  const Ref<Event> turn = queue.nothing({CL_COMMAND_MARKER, command.waits}, EventUse::Report);
-  CommandInfo each{command.type, {&turn, 1}};
+  const Ref<Event> turn = queue.nothing({CL_COMMAND_MARKER, command.waits, /*timed=*/true}, EventUse::Report);
+  CommandInfo each{command.type, {&turn, 1}, /*timed=*/true};
   if (follows) each.waits = {};
   std::vector<Ref<Event>> parts;
   std::vector<std::vector<Ref<Memory>>> copies(division->parts.size());

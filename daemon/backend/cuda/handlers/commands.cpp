@@ -64,7 +64,7 @@ void Commands::enter(const Command& command, const std::shared_ptr<Queue>& queue
     return;
   }
   // The command's times reach from the first part's start to the last part's end.
-  task->timed = queue->profiling;
+  task->timed = is_timed(command, *queue);
   parts->natives.push_back(task);
   parts->reports.push_back(entry);
   enqueue(task, queue, waits, ordering);
@@ -82,11 +82,11 @@ void Commands::join(const Command& command, const std::shared_ptr<Queue>& queue,
   auto task = std::make_shared<Task>();
   task->stands_for_waits = true;
   task->queued = host_clock();
-  task->at_end = [this, id = command.id, queue, entry, reported, tasks = parts.natives](Task& /*task*/,
-                                                                                        cl_int status) {
+  task->at_end = [this, id = command.id, queue, entry, reported, timed = is_timed(command, *queue),
+                  tasks = parts.natives](Task& /*task*/, cl_int status) {
     if (!reported) return;
     protocol::EventState state{id, status, {}};
-    if (queue->profiling && status == CL_COMPLETE) {
+    if (timed && status == CL_COMPLETE) {
       std::pair<std::int64_t, std::int64_t> times = tasks.front()->times();
       for (const TaskRef& part : tasks) {
         times.first = std::min(times.first, part->times().first);
@@ -124,8 +124,7 @@ TaskRef Commands::make_task(const Command& command, const std::shared_ptr<Queue>
   task->kernel = work.kernel;
   // A trace needs to know when all tasks end, because it takes the end of one for the earliest begin of the
   // next.
-  task->timed =
-      queue->profiling && (work.data ? !queue->transfers_untimed : reported || (queue->traced && task->run));
+  task->timed = is_timed(command, *queue) && (work.data || reported || (queue->traced && task->run));
   task->observed = queue->traced;
   task->prompt = work.data != nullptr;
   task->awaited = is_awaited(command);

@@ -62,7 +62,6 @@ void Objects::handle(protocol::CreateQueue&& message) {
     queue->in_order = (message.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
     queue->profiling = (message.properties & CL_QUEUE_PROFILING_ENABLE) != 0;
     queue->traced = message.traced;
-    queue->transfers_untimed = message.transfers_untimed;
     queue->lane = scheduler_.make_lane(queue->in_order);
     return queue;
   });

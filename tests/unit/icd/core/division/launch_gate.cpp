@@ -41,6 +41,30 @@ TEST(LaunchGate, GivenNoMeasurementThenLaunchesAreWhole) {
   EXPECT_FALSE(would_divide(gate));
 }
 
+TEST(LaunchGate, GivenTimeThatIsUnknownOrShortThenDivisionGainsNothing) {
+  LaunchGate gate;
+  EXPECT_FALSE(gate.may_gain(kGateSize, 4));
+  run_whole(gate, 200'000);
+  EXPECT_FALSE(gate.may_gain(kGateSize, 4));
+  run_whole(gate, 100'000'000);
+  EXPECT_TRUE(gate.may_gain(kGateSize, 4));
+  EXPECT_FALSE(gate.may_gain(kGateSize, 1));
+}
+
+TEST(LaunchGate, GivenContentOfLongLaunchesThenShortOnesMayGainWithThem) {
+  LaunchGate gate;
+  const LaunchSize small{{16, 1, 1}, {16, 1, 1}};
+  std::shared_ptr<LaunchGroup> writers;
+  const std::array use{LaunchGate::Use{&writers, true}};
+  gate.uses(kGateSize, use);
+  gate.uses(small, use);
+  gate.measured(small, {}, 10'000, 10'000);
+  EXPECT_FALSE(gate.may_gain(small, 4));
+  run_whole(gate, 10'000'000);
+  EXPECT_FALSE(would_divide(gate, kAmongFour, 100'000'000));
+  EXPECT_TRUE(gate.may_gain(small, 4));
+}
+
 TEST(LaunchGate, GivenLongLaunchThenTheNextOneIsDivided) {
   LaunchGate gate;
   EXPECT_FALSE(would_divide(gate));
