@@ -45,13 +45,16 @@ std::optional<double> delivery_rate(int socket) {
 std::optional<Delivery> delivery(int socket) {
   tcp_info info{};
   socklen_t size = sizeof info;
-  constexpr std::size_t kLeast = offsetof(tcp_info, tcpi_min_rtt) + sizeof info.tcpi_min_rtt;
+  constexpr std::size_t kLeast = offsetof(tcp_info, tcpi_bytes_retrans) + sizeof info.tcpi_bytes_retrans;
   // The kernel's initial value of the shortest round trip.
   constexpr std::uint32_t kUnknown = ~0U;
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || size < kLeast ||
       info.tcpi_min_rtt == kUnknown)
     return std::nullopt;
-  return Delivery{info.tcpi_bytes_acked, std::chrono::microseconds(info.tcpi_min_rtt)};
+  using std::chrono::microseconds;
+  return Delivery{info.tcpi_bytes_acked, info.tcpi_bytes_retrans, microseconds(info.tcpi_busy_time),
+                  microseconds(info.tcpi_rwnd_limited + info.tcpi_sndbuf_limited),
+                  microseconds(info.tcpi_min_rtt)};
 }
 
 }  // namespace clique::protocol

@@ -21,7 +21,11 @@ std::optional<double> delivery_rate(int socket);
 
 /// What a connection has carried since it was made, as the system counts it.
 struct Delivery {
-  std::uint64_t acknowledged = 0;  ///< bytes that the other end's system has
+  std::uint64_t acknowledged = 0;     ///< bytes that the other end's system has
+  std::uint64_t repeated = 0;         ///< bytes that were sent again
+  std::chrono::microseconds busy{0};  ///< for how long there were bytes that were not acknowledged
+  /// For how long no more could be under way because the buffers of the two ends were full.
+  std::chrono::microseconds held{0};
   /// The shortest round trip of late, which no queue on the way has made longer.
   std::chrono::microseconds round_trip{0};
 };

@@ -64,6 +64,11 @@ unsigned stream_count(std::chrono::nanoseconds round_trip, Encryption encryption
   return round_trip > kLongWay ? std::max(useful, kOnLongWay) : useful;
 }
 
+unsigned streams_at_first(std::chrono::nanoseconds round_trip, Encryption encryption) {
+  const unsigned all = stream_count(0ns, encryption);
+  return round_trip < LineCount::kShortWay ? all : std::min(all, LineCount::kFirst);
+}
+
 std::size_t part_size(std::uint64_t size, unsigned streams) {
   // So that parts of images end between pixels.
   constexpr std::uint64_t kUnit = 4 * kKiB;
@@ -279,19 +284,22 @@ void StreamSet::await_work(Line& line, const std::shared_ptr<Stream>& stream, Lo
   }
 }
 
-std::uint64_t StreamSet::choose_lines() {
+Delivery StreamSet::choose_lines() {
   unsigned lines = 0;
-  std::uint64_t acknowledged = 0;
+  Delivery all;
   auto shortest = std::chrono::microseconds::max();
   for (const auto& [id, line] : lines_) {
     if (!line->stream) continue;
     line->rank = lines++;
     const Delivery delivery = line->stream->delivery().value_or(Delivery{});
-    acknowledged += delivery.acknowledged;
+    all.acknowledged += delivery.acknowledged;
+    all.repeated += delivery.repeated;
+    all.busy += delivery.busy;
+    all.held += delivery.held;
     shortest = std::min(shortest, delivery.round_trip);
   }
   if (lines > 0) count_.set_way(lines, shortest);
-  return acknowledged;
+  return all;
 }
 
 void StreamSet::measure_lines() {

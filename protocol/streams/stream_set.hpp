@@ -33,6 +33,8 @@ class Stream;
 /// connection is limited, so a long way needs several.
 /// @param encryption if it covers the transfers, they take several times as much of a processor per byte
 unsigned stream_count(std::chrono::nanoseconds round_trip, Encryption encryption);
+/// How many of them send at first (LineCount), as long as the way is not a long one.
+unsigned streams_at_first(std::chrono::nanoseconds round_trip, Encryption encryption);
 
 /// Bytes of the parts of a transfer that `streams` streams carry, each about the same amount: at most
 /// kPartSize, and at least kLeastPartSize.
@@ -156,8 +158,8 @@ class StreamSet : private OpensslUser {
   /// Waits for something to send on this connection. Throws StreamBroken.
   void await_work(Line& line, const std::shared_ptr<Stream>& stream, Lock& lock);
   /// To be called when a line has gained or lost its connection: which of them take part, and over what way.
-  /// @returns bytes that have been acknowledged on the connections
-  std::uint64_t choose_lines();
+  /// @returns what the connections have carried together
+  Delivery choose_lines();
   /// Measures the lines that take part, now and then, and changes their number.
   void measure_lines();
   /// Wakes all threads that have a connection to send on.
