@@ -64,11 +64,6 @@ unsigned stream_count(std::chrono::nanoseconds round_trip, Encryption encryption
   return round_trip > kLongWay ? std::max(useful, kOnLongWay) : useful;
 }
 
-unsigned streams_at_first(std::chrono::nanoseconds round_trip, Encryption encryption) {
-  const unsigned all = stream_count(0ns, encryption);
-  return round_trip < LineCount::kShortWay ? all : std::min(all, LineCount::kFirst);
-}
-
 std::size_t part_size(std::uint64_t size, unsigned streams) {
   // So that parts of images end between pixels.
   constexpr std::uint64_t kUnit = 4 * kKiB;

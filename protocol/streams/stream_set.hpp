@@ -33,8 +33,6 @@ class Stream;
 /// connection is limited, so a long way needs several.
 /// @param encryption if it covers the transfers, they take several times as much of a processor per byte
 unsigned stream_count(std::chrono::nanoseconds round_trip, Encryption encryption);
-/// How many of them send at first (LineCount), as long as the way is not a long one.
-unsigned streams_at_first(std::chrono::nanoseconds round_trip, Encryption encryption);
 
 /// Bytes of the parts of a transfer that `streams` streams carry, each about the same amount: at most
 /// kPartSize, and at least kLeastPartSize.

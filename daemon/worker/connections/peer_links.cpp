@@ -143,9 +143,10 @@ unsigned PeerLinks::chunks_ahead(protocol::PeerId peer, std::size_t chunk) {
   }
   if (shared) return static_cast<unsigned>(std::min<std::size_t>(kFewest, kLeast / chunk));
   const double held = static_cast<double>(round_trip.count()) * kBytesPerNs / static_cast<double>(chunk);
-  const unsigned fewest = round_trip > protocol::kLongWay
-                              ? kFewest
-                              : kFewest * protocol::streams_at_first(round_trip, protocol::Encryption::All);
+  const unsigned fewest =
+      round_trip > protocol::kLongWay
+          ? kFewest
+          : kFewest * protocol::stream_count(std::chrono::nanoseconds{0}, protocol::Encryption::All);
   return static_cast<unsigned>(std::clamp<double>(held, fewest, kMost));
 }
 

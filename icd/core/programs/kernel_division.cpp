@@ -206,8 +206,8 @@ void connect_members(CombinedLaunches& launches) {
     if (member->worker().index() != first.index()) first.connect_peer(member->worker());
 }
 
-/// Moves content that nobody uses from the first member to another one, to measure how fast. The content of
-/// the program's objects stays where it is: the members' workers would have to share all of it from then on
+/// Moves content that nobody uses from the first member to another one, to measure how fast. It is not that
+/// of the program's objects: if some of it moved, the members' workers would share all of it from then on
 /// (Context::use_content).
 void try_movement(const Ref<Context>& context, const Device& combined, std::uint64_t bytes) {
   Worker& first = combined.worker();

@@ -153,7 +153,7 @@ std::size_t Session::largest_with_commands() const {
 std::size_t Session::upload_window() const {
   if (shared_) return kWindow;
   const std::size_t least =
-      long_way() ? kWindow : kWindow * protocol::streams_at_first(round_trip_, worker_.client.encryption());
+      long_way() ? kWindow : kWindow * protocol::stream_count(0ns, worker_.client.encryption());
   const auto on_the_way = static_cast<double>(clock_.round_trip().count()) * kBytesPerNs;
   return std::clamp(static_cast<std::size_t>(on_the_way), least, kLargestWindow);
 }
