@@ -12,7 +12,8 @@ Results of third-party suites on a device's own driver (*native*) and on Clique,
 `nvidia-h200`, over CUDA. `conformance/table` generates this page from the files in `conformance/expected`;
 [conformance/README.md](../conformance/README.md) explains how these are recorded. If a program reports the subtests of
 a case, each subtest counts. A test is *better* or *worse* through Clique if both drivers know it and the outcomes
-differ. The last column is the number of tests whose outcome varies from run to run; they are not compared.
+differ. The last column is the number of tests whose outcome varies from run to run; they are not compared. `cts` is the
+version of 2023-05-16; [tables of the newest version](../conformance/README.md#the-cts) are there, too.
 
 | suite | device | native | Clique | better | worse | varying |
 |---|---|---|---|---|---|---|
