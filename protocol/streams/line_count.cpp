@@ -60,7 +60,7 @@ void LineCount::measure(Time now, const Delivery& all) {
   const Delivery before = std::exchange(before_, all);
   const bool idle = std::exchange(idle_, false);
   // A line's next connection counts from 0.
-  if (all.acknowledged <= before.acknowledged || time <= 0s) return;
+  if (all.acknowledged <= before.acknowledged || all.repeated < before.repeated || time <= 0s) return;
   if (std::exchange(settling_, false)) return;
   const Delivery since{all.acknowledged - before.acknowledged, all.repeated - before.repeated,
                        all.busy - before.busy, all.held - before.held};
