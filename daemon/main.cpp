@@ -50,7 +50,7 @@ int run(int argc, char** argv) {
   const ControlChannel control = take_control_channel(arguments);
   const std::span<char* const> all(argv, static_cast<std::size_t>(argc));
   name_process(std::string(process), all);
-  if (process == "worker") run_worker(control, parse_worker_arguments(arguments), make_backend);
+  if (process == "worker") run_worker(control, parse_worker_arguments(arguments), make_backend, send_gpus);
   if (process == "probe") run_probe(control, parse_probe_arguments(arguments));
   if (process == "trial") run_trial(control, parse_trial_arguments(arguments));
   return run_embedded(control);

@@ -29,7 +29,7 @@ union Handover {
 /// Throws DecodeError, and std::runtime_error with the reason that the process sent instead of its result.
 msgpack::object_handle unpack(std::span<const std::byte> packet) {
   msgpack::object_handle handle =
-      protocol::parse(packet, msgpack::unpack_limit(1024, 0, kMaxPacket, kMaxPacket, 0, 6));
+      protocol::parse(packet, msgpack::unpack_limit(1024, 0, kMaxPacket, kMaxPacket, 0, 8));
   const auto elements = Decoder::array(handle.get());
   if (elements.size() == 1 && elements[0].type == msgpack::type::STR)
     throw std::runtime_error(elements[0].as<std::string>());
@@ -63,8 +63,12 @@ void ControlChannel::send(const DialRequest& request) const {
   send_packet(encode(request));
 }
 
-void ControlChannel::send(const std::vector<WorkerReady>& workers) const {
-  send_packet(encode(workers));
+void ControlChannel::send(const protocol::Driver& driver) const {
+  send_packet(encode(driver));
+}
+
+void ControlChannel::send(const WorkersStarted& started) const {
+  send_packet(encode(started));
 }
 
 void ControlChannel::send(const std::vector<ListedPlatform>& platforms) const {
@@ -157,6 +161,14 @@ std::variant<SessionRecord, FileRequest, DialRequest> parse_from_session(std::sp
 
 std::vector<ListedPlatform> parse_platforms(std::span<const std::byte> packet) {
   return parse<std::vector<ListedPlatform>>(packet);
+}
+
+protocol::Driver parse_driver(std::span<const std::byte> packet) {
+  return parse<protocol::Driver>(packet);
+}
+
+StartWorkers parse_start_workers(std::span<const std::byte> packet) {
+  return parse<StartWorkers>(packet);
 }
 
 std::vector<Finding> parse_findings(std::span<const std::byte> packet) {

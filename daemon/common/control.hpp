@@ -2,15 +2,19 @@
 // end of which is inherited. Every packet is one msgpack array.
 //
 // What `cliqued PROCESS --control-fd N` sends:
-// - worker: a protocol::DeviceDescription for each of its devices, then WorkerReady; during its session
-// FileRequests, each of which waits for the answer to the one before, and DialRequests, of which at most
-// kMostDials wait for answers; and at its session's end SessionRecord; then it exits;
-// - embedded: a list of WorkerReady; it lives until end of file;
+// - worker: before all else, if it was started for any GPU, a list of ListedPlatform with the GPUs that are
+// used through CUDA, and a protocol::Driver for each of them, whose id is the GPU's number; in any case a
+// protocol::DeviceDescription for each of its devices, then WorkerReady; during its session FileRequests,
+// each of which waits for the answer to the one before, and DialRequests, of which at most kMostDials wait
+// for answers; and at its session's end SessionRecord; then it exits;
+// - embedded: a protocol::Driver for each driver of this host, then WorkersStarted without workers, and a
+// WorkersStarted for each driver that its starter asks for with StartWorkers; it lives until end of file;
 // - probe: a list of ListedPlatform; then it exits;
 // - trial: a list of Finding, one for each wall that this host cannot put up; then it exits.
 //
 // A process that cannot do its work sends [reason] (STR) instead, and exits. The ports are on 127.0.0.1, or
-// on the address that `cliqued worker --bind` names. The starter sends nothing but Notices, to workers only.
+// on the address that `cliqued worker --bind` names. The starter sends Notices, to workers only, and
+// StartWorkers, to `embedded` only.
 // End of file on the channel ends the process that inherited it, and everything that this one started, at any
 // time.
 #pragma once
@@ -31,7 +35,9 @@
 
 namespace clique::daemon {
 
+using protocol::StartWorkers;
 using protocol::WorkerReady;
+using protocol::WorkersStarted;
 
 /// Why a session ended, and what it has used of one worker.
 struct SessionRecord {
@@ -95,7 +101,8 @@ struct ListedPlatform {
   std::uint32_t index = 0;  ///< in clGetPlatformIDs; for CUDA the number of the GPU
   std::string name;
   std::vector<ListedDevice> devices;
-  CLIQUE_FIELDS(ListedPlatform, kind, index, name, devices)
+  std::string vendor = {};
+  CLIQUE_FIELDS(ListedPlatform, kind, index, name, devices, vendor)
 };
 
 /// What a process has found out about the host.
@@ -119,13 +126,15 @@ struct Notice {
     GuestMemory = 8,  ///< a file comes with the notice; the session's region begins at `memory` in it, and
                       ///< its place for segments at `segments_at`
     Dialled =
-        9  ///< the connection of a DialRequest comes with the notice; or `status` and `text` say why not
+        9,  ///< the connection of a DialRequest comes with the notice; or `status` and `text` say why not
+    Serve =
+        10,  ///< the worker, which was started for any GPU, has to serve the one with the number in `devices`
   };
   Kind kind = Kind::Taken;
   std::string text;
   /// Taken: the client's own limit on the session's memory, in bytes; 0: none. GuestMemory: a position.
   std::uint64_t memory = 0;
-  /// Taken: the worker's devices that the client may use, by their places; empty: all
+  /// Taken: the worker's devices that the client may use, by their places; empty: all. Serve: one number
   std::vector<std::uint32_t> devices = {};
   protocol::Bytes request = {};  ///< Stream: a protocol::StreamRequest. Dialled: a DialAnswer
   std::string title = {};        ///< Taken: what the process calls itself, see set_process_title()
@@ -151,7 +160,8 @@ class ControlChannel {
   void send(const SessionRecord& record) const;
   void send(const FileRequest& request) const;
   void send(const DialRequest& request) const;
-  void send(const std::vector<WorkerReady>& workers) const;
+  void send(const protocol::Driver& driver) const;
+  void send(const WorkersStarted& started) const;
   void send(const std::vector<ListedPlatform>& platforms) const;
   void send(const std::vector<Finding>& findings) const;
   void send(const Notice& notice) const;
@@ -177,6 +187,8 @@ class ControlChannel {
 std::variant<protocol::DeviceDescription, WorkerReady> parse_worker(std::span<const std::byte> packet);
 std::variant<SessionRecord, FileRequest, DialRequest> parse_from_session(std::span<const std::byte> packet);
 std::vector<ListedPlatform> parse_platforms(std::span<const std::byte> packet);
+protocol::Driver parse_driver(std::span<const std::byte> packet);
+StartWorkers parse_start_workers(std::span<const std::byte> packet);
 std::vector<Finding> parse_findings(std::span<const std::byte> packet);
 Notice parse_notice(std::span<const std::byte> packet);
 

@@ -4,8 +4,8 @@ namespace clique::daemon {
 
 class ControlChannel;
 
-/// `cliqued embedded`: starts one worker for each driver of this host, for the application at the other end
-/// of the control channel, and ends when that closes it. @returns the exit status.
+/// `cliqued embedded`: tells the application at the other end of the control channel of this host's drivers,
+/// starts the workers that it asks for, and ends when it closes the channel. @returns the exit status.
 int run_embedded(const ControlChannel& control);
 
 }  // namespace clique::daemon

@@ -36,11 +36,15 @@ struct SessionOptions {
 
 /// Which setting of sessions needs sockets that their processes make themselves, in words; empty: none.
 std::string needs_sockets(const SessionOptions& session);
+
+/// WorkerOptions::platform of a worker that is started before it is known which GPU it serves.
+inline constexpr std::uint32_t kAnyGpu = ~std::uint32_t{0};
+
 /// Options of `cliqued worker`.
 struct WorkerOptions {
   LogOptions log;
   PlatformKind kind = PlatformKind::OpenCl;
-  std::uint32_t platform = 0;          ///< ListedPlatform::index
+  std::uint32_t platform = 0;          ///< ListedPlatform::index; kAnyGpu: a Notice::Kind::Serve says it
   std::vector<std::uint32_t> devices;  ///< positions in the platform; empty: all of its devices
   std::string bind = "127.0.0.1";      ///< numeric address for the sockets; IPv6 without brackets
   protocol::Encryption encryption = protocol::Encryption::None;

@@ -387,6 +387,8 @@ void Session::obey_starter() {
     case Notice::Kind::Dialled:
       dials_.answered(notice, std::move(descriptor));
       break;
+    case Notice::Kind::Serve:
+      throw DeviceFailed("this worker was told twice which GPU to serve");
   }
 }
 

@@ -87,6 +87,16 @@ zmq::socket_t router(zmq::context_t& context) {
   return socket;
 }
 
+/// Waits until the starter says which GPU to serve.
+std::uint32_t await_gpu(const ControlChannel& control) {
+  const auto packet = control.receive();
+  if (!packet) std::_Exit(EXIT_SUCCESS);  // none: the starter is gone
+  const Notice notice = parse_notice(*packet);
+  if (notice.kind != Notice::Kind::Serve || notice.devices.size() != 1)
+    throw std::runtime_error("the process that started this worker has not said which GPU to serve");
+  return notice.devices[0];
+}
+
 void serve(const WorkerOptions& options, BackendFactory make_backend, const ControlChannel& control) {
   PrintCapture prints;
   using Role = protocol::Authenticator::Role;
@@ -162,7 +172,8 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
 
 }  // namespace
 
-void run_worker(const ControlChannel& control, const WorkerOptions& options, BackendFactory make_backend) {
+void run_worker(const ControlChannel& control, WorkerOptions options, BackendFactory make_backend,
+                GpuLister send_gpus) {
   die_with_parent();
   init_log("worker", options.log);
   // The CUDA backend does not compile into files of its driver, and the daemon has found room for the folder.
@@ -171,6 +182,10 @@ void run_worker(const ControlChannel& control, const WorkerOptions& options, Bac
     prepare_cufile(cufile_use(options));
     confine(options);
     set_spin_time();
+    if (options.platform == kAnyGpu) {
+      send_gpus(control);
+      options.platform = await_gpu(control);
+    }
     serve(options, make_backend, control);
   } catch (const std::exception& error) {
     control.send(std::string(error.what()));

@@ -103,7 +103,7 @@ struct WorkerAddress {
 };
 
 /// A worker is ready for a session: its driver is loaded, and its sockets are bound. Between processes of one
-/// host: worker to daemon, and `cliqued embedded` to the program that started it.
+/// host: worker to daemon or to `cliqued embedded`.
 struct WorkerReady {
   std::string platform;  ///< the driver's platform name
   std::string vendor;    ///< the driver's platform vendor
@@ -116,6 +116,20 @@ struct Withheld {
   std::uint32_t driver = 0;  ///< Driver::id
   std::string reason;
   CLIQUE_FIELDS(Withheld, driver, reason)
+};
+
+/// A program to its `cliqued embedded`: it needs the workers of these drivers. Each is answered by a
+/// WorkersStarted, in any order.
+struct StartWorkers {
+  std::vector<std::uint32_t> drivers;  ///< Driver::id
+  CLIQUE_FIELDS(StartWorkers, drivers)
+};
+
+/// `cliqued embedded` to its program: private workers that wait for it, and drivers that cannot be used.
+struct WorkersStarted {
+  std::vector<WorkerAddress> workers;
+  std::vector<Withheld> withheld = {};
+  CLIQUE_FIELDS(WorkersStarted, workers, withheld)
 };
 
 /// Daemon to client: a session is open; attach to its workers.

@@ -64,6 +64,21 @@ unsigned stream_count(std::chrono::nanoseconds round_trip, Encryption encryption
   return round_trip > kLongWay ? std::max(useful, kOnLongWay) : useful;
 }
 
+std::size_t window_size(std::chrono::nanoseconds round_trip, Encryption encryption) {
+  // What the stages hold for each stream: parts that are read, encrypted, received and put in their place.
+  constexpr std::size_t kAtEnds = 4 * kMiB;
+  // The rate of the fastest link that one way is expected to have.
+  constexpr double kBytesPerNs = 3;
+  // What is lost arrives a round trip later, and everything behind it on its connection with it.
+  constexpr unsigned kRoundTrips = 2;
+  constexpr std::size_t kMost = 64 * kMiB;
+  const unsigned all = stream_count(0ns, encryption);
+  const std::size_t at_ends = kAtEnds * (round_trip > kLongWay ? std::min(all, LineCount::kFirst) : all);
+  const auto on_the_way =
+      static_cast<std::size_t>(static_cast<double>(round_trip.count()) * kBytesPerNs * kRoundTrips);
+  return std::min(at_ends + on_the_way, kMost);
+}
+
 std::size_t part_size(std::uint64_t size, unsigned streams) {
   // So that parts of images end between pixels.
   constexpr std::uint64_t kUnit = 4 * kKiB;

@@ -34,6 +34,11 @@ class Stream;
 /// @param encryption if it covers the transfers, they take several times as much of a processor per byte
 unsigned stream_count(std::chrono::nanoseconds round_trip, Encryption encryption);
 
+/// How many bytes of large transfers may be under way to another process at a time: enough for the streams
+/// and for the stages of a transfer at both ends to be busy, and no more, since transfers that begin later
+/// wait for these. The parameters are those of stream_count().
+std::size_t window_size(std::chrono::nanoseconds round_trip, Encryption encryption);
+
 /// Bytes of the parts of a transfer that `streams` streams carry, each about the same amount: at most
 /// kPartSize, and at least kLeastPartSize.
 std::size_t part_size(std::uint64_t size, unsigned streams);

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "ids.hpp"
+#include "protocol/codec.hpp"
 #include "protocol/transport/authentication.hpp"
 
 namespace clique::test {
@@ -108,6 +109,18 @@ bool is_worker(pid_t pid) {
   return command.starts_with(words);
 }
 
+/// The workers that a process has started and that have not ended.
+std::vector<pid_t> workers_of(pid_t starter) {
+  std::vector<pid_t> result;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const auto [state, parent] = process_state(std::stoi(name));
+    if (parent == starter && state != 'Z' && is_worker(std::stoi(name))) result.push_back(std::stoi(name));
+  }
+  return result;
+}
+
 }  // namespace
 
 bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds within) {
@@ -172,14 +185,7 @@ pid_t Node::worker_of(const std::string& client) const {
 }
 
 std::vector<pid_t> Node::workers() const {
-  std::vector<pid_t> result;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    const std::string name = entry.path().filename();
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    const auto [state, parent] = process_state(std::stoi(name));
-    if (parent == pid_ && state != 'Z' && is_worker(std::stoi(name))) result.push_back(std::stoi(name));
-  }
-  return result;
+  return workers_of(pid_);
 }
 
 void Node::signal(int number) const {
@@ -190,6 +196,66 @@ int Node::wait() {
   int status = 0;
   ::waitpid(pid_, &status, 0);
   pid_ = -1;
+  return status;
+}
+
+PrivateWorkers::PrivateWorkers(int errors) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    throw std::runtime_error("no socketpair");
+  control_ = Fd(ends[0]);
+  const Fd theirs(ends[1]);
+  pid_ = ::fork();
+  if (pid_ == 0) {
+    if (errors >= 0) ::dup2(errors, STDERR_FILENO);
+    const int control = ::dup(theirs.get());  // not closed by execl()
+    ::execl(CLIQUED, "cliqued", "embedded", "--control-fd", std::to_string(control).c_str(), nullptr);
+    ::_exit(127);
+  }
+  for (;;) {
+    const msgpack::object_handle packet = receive();
+    const auto elements = protocol::detail::Decoder::array(packet.get());
+    if (elements.size() == 1) throw std::runtime_error(elements[0].as<std::string>());
+    if (elements[0].type == msgpack::type::ARRAY) break;  // WorkersStarted
+    drivers_.push_back(protocol::decode<Driver>(packet.get()));
+  }
+}
+
+PrivateWorkers::~PrivateWorkers() {
+  if (pid_ > 0) close();
+}
+
+msgpack::object_handle PrivateWorkers::receive() const {
+  std::vector<char> packet(128U << 10U);
+  const ssize_t size = ::recv(control_.get(), packet.data(), packet.size(), 0);
+  if (size <= 0) throw std::runtime_error("cliqued embedded has ended");
+  return msgpack::unpack(packet.data(), static_cast<std::size_t>(size));
+}
+
+WorkersStarted PrivateWorkers::start(const std::vector<std::uint32_t>& drivers) const {
+  const Buffer request = protocol::encode(StartWorkers{drivers});
+  ::send(control_.get(), request.data(), request.size(), MSG_NOSIGNAL);
+  WorkersStarted all;
+  for (std::size_t i = 0; i < drivers.size(); ++i) {
+    const auto one = protocol::decode<WorkersStarted>(receive().get());
+    all.workers.insert(all.workers.end(), one.workers.begin(), one.workers.end());
+    all.withheld.insert(all.withheld.end(), one.withheld.begin(), one.withheld.end());
+  }
+  return all;
+}
+
+WorkerAddress PrivateWorkers::first() const {
+  return start({drivers_.at(0).id}).workers.at(0);
+}
+
+std::vector<pid_t> PrivateWorkers::processes() const {
+  return workers_of(pid_);
+}
+
+int PrivateWorkers::close() {
+  control_ = Fd();
+  int status = 0;
+  ::waitpid(std::exchange(pid_, -1), &status, 0);
   return status;
 }
 

@@ -11,6 +11,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <msgpack.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -21,6 +22,7 @@
 #include "ids.hpp"
 #include "node_programs.hpp"
 #include "protocol/batch.hpp"
+#include "protocol/fd.hpp"
 #include "protocol/messages.hpp"
 #include "protocol/security/tls.hpp"
 #include "protocol/streams/stream_line.hpp"
@@ -66,6 +68,34 @@ class Node {
   pid_t pid_ = -1;
   std::string log_file_;
   std::string endpoint_;
+};
+
+/// A `cliqued embedded` of the test's own, which is its application.
+class PrivateWorkers {
+ public:
+  /// Starts it and reads its list of drivers. Throws what it says instead, as std::runtime_error.
+  /// @param errors becomes its standard error; -1: it has this process's
+  explicit PrivateWorkers(int errors = -1);
+  ~PrivateWorkers();
+  PrivateWorkers(const PrivateWorkers&) = delete;
+  PrivateWorkers& operator=(const PrivateWorkers&) = delete;
+
+  const std::vector<Driver>& drivers() const { return drivers_; }
+  /// Asks for workers of these drivers. @returns the answers together
+  WorkersStarted start(const std::vector<std::uint32_t>& drivers) const;
+  /// The worker of the first driver.
+  WorkerAddress first() const;
+  /// Its workers, those that have ended left out.
+  std::vector<pid_t> processes() const;
+  /// Closes the channel, and waits for its end. @returns waitpid's status
+  int close();
+
+ private:
+  msgpack::object_handle receive() const;
+
+  Fd control_;
+  pid_t pid_ = -1;
+  std::vector<Driver> drivers_;
 };
 
 /// Runs cliqued to its end. @returns its output, both kinds, and the exit status.

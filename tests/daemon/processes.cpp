@@ -151,39 +151,30 @@ TEST(Processes, GivenSignalsOfATerminalAndOfPipesThenSessionsGoOn) {
   EXPECT_EQ(later.set_up().status, 0);
 }
 
-TEST(Processes, GivenEmbeddedWorkersWhenTheChannelClosesThenTheyEnd) {
-  int ends[2];
-  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
-  const pid_t embedded = ::fork();
-  if (embedded == 0) {
-    ::close(ends[0]);
-    ::execl(CLIQUED, "cliqued", "embedded", "--control-fd", std::to_string(ends[1]).c_str(), nullptr);
-    ::_exit(127);
-  }
-  ::close(ends[1]);
-  std::vector<char> packet(65536);
-  const ssize_t size = ::recv(ends[0], packet.data(), packet.size(), 0);
-  ASSERT_GT(size, 0);
-  const auto list = msgpack::unpack(packet.data(), static_cast<std::size_t>(size));
-  using Secret = std::tuple<std::string, std::string>;
-  using Address = std::tuple<std::uint16_t, std::uint16_t, std::uint16_t, Secret, Secret, std::string>;
-  const auto workers = list.get().as<std::vector<std::tuple<std::string, std::string, Address>>>();
-  ASSERT_FALSE(workers.empty());
-  const auto& [platform, vendor, address] = workers[0];
-  const auto& [commands, reports, peers, client_pass, peer_pass, shared] = address;
-  EXPECT_FALSE(platform.empty());
-  EXPECT_FALSE(vendor.empty());
-  const Pass pass{std::get<0>(client_pass), std::get<1>(client_pass)};
-  Client client(WorkerAddress{commands, reports, peers, pass, {}, shared});
+TEST(Processes, GivenPrivateWorkersWhenTheChannelClosesThenTheyEnd) {
+  PrivateWorkers workers;
+  EXPECT_FALSE(workers.drivers().at(0).name.empty());
+  EXPECT_FALSE(workers.drivers()[0].vendor.empty());
+  EXPECT_FALSE(workers.drivers()[0].devices.empty());
+  Client client(workers.first());
   client.set_up();
   EXPECT_EQ(client.finish().status, 0);
-  ::close(ends[0]);
-  int status = 0;
-  ::waitpid(embedded, &status, 0);
+  const int status = workers.close();
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   // The worker's end is the end of the connection: nothing answers any more.
   client.send(Finish{kRequest, kInOrder});
   EXPECT_FALSE(client.reports.comes<Finished>(std::chrono::milliseconds(300)));
+}
+
+TEST(Processes, GivenAPrivateWorkerThatIsNotUsedThenAnotherOneComes) {
+  const PrivateWorkers workers;
+  const WorkerAddress unused = workers.first();
+  const WorkerAddress address = workers.first();
+  EXPECT_NE(address.commands, unused.commands);
+  EXPECT_EQ(workers.processes().size(), 1U);
+  Client client(address);
+  client.set_up();
+  EXPECT_EQ(client.finish().status, 0);
 }
 
 }  // namespace

@@ -67,7 +67,8 @@ class Application {
   Application()
       : endpoint_(fake_.endpoint()),
         node_(
-            "node", std::vector<protocol::Driver>(1), [this](const auto&) { return OpenedSession{open()}; },
+            "node", std::vector<protocol::Driver>(1),
+            [this](const auto&, const auto&) { return OpenedSession{open()}; },
             [] { return std::set<std::uint32_t>{0}; }),
         worker_(node_, 0, 0),
         device_(new Device(worker_, 0, {}, nullptr, {})),

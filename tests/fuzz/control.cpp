@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "daemon/server/processes/worker_lines.hpp"
+#include "protocol/codec.hpp"
 #include "protocol/decode_error.hpp"
 #include "tests/fuzz/filler.hpp"
 #include "tests/fuzz/fuzz.hpp"
@@ -63,10 +64,11 @@ void read_line(std::string_view line) {
 
 std::vector<std::string> seeds() {
   const protocol::Bytes answer = to_bytes(filled<DialAnswer>());
+  const protocol::Buffer request = protocol::encode(filled<StartWorkers>());
   return {
       packet_of(filled<protocol::DeviceDescription>()),
       packet_of(filled<WorkerReady>()),
-      packet_of(std::vector{filled<WorkerReady>()}),
+      packet_of(filled<protocol::Driver>()),
       packet_of(std::vector{filled<ListedPlatform>(), ListedPlatform{}}),
       packet_of(filled<Notice>()),
       packet_of(filled<SessionRecord>()),
@@ -74,6 +76,7 @@ std::vector<std::string> seeds() {
       packet_of(filled<DialRequest>()),
       packet_of(std::vector{filled<Finding>()}),
       std::string(answer.begin(), answer.end()),
+      std::string(text_of(request.bytes())),
       "2026-11-27 00:00:00.000 worker[7] error: it has failed\x1b[2J",
       R"({"time":"now","level":"info","process":"worker","pid":7,"message":"\u001b \u00e9 \ud83d\ude00","n":1.5e300})",
       packet_of(std::string("no driver"))};
@@ -83,6 +86,8 @@ void test(const std::uint8_t* data, std::size_t size) {
   const auto packet = std::as_bytes(std::span(data, size));
   run([&] { parse_worker(packet); });
   run([&] { parse_platforms(packet); });
+  run([&] { parse_driver(packet); });
+  run([&] { parse_start_workers(packet); });
   run([&] { parse_findings(packet); });
   run([&] {
     const DialAnswer answer = parse_dial_answer({data, data + size});

@@ -131,39 +131,17 @@ class Attacker {
   std::string answer_;
 };
 
-/// The private workers of a program whose standard error is a terminal.
-class PrivateWorkers {
+/// The terminal of a program.
+class Terminal {
  public:
-  PrivateWorkers() {
+  Terminal() {
     if (::grantpt(terminal_.get()) != 0 || ::unlockpt(terminal_.get()) != 0)
       throw std::runtime_error("no terminal");
-    const Fd program(::open(::ptsname(terminal_.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
-    int ends[2];
-    if (!program || ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-      throw std::runtime_error("no terminal");
-    control_ = Fd(ends[0]);
-    const Fd theirs(ends[1]);
-    process_ = ::fork();
-    if (process_ == 0) {
-      ::dup2(program.get(), STDERR_FILENO);
-      const int control = ::dup(theirs.get());  // not closed by execl()
-      ::execl(CLIQUED, "cliqued", "embedded", "--control-fd", std::to_string(control).c_str(), nullptr);
-      ::_exit(127);
-    }
-    std::vector<char> packet(65536);
-    const ssize_t size = ::recv(control_.get(), packet.data(), packet.size(), 0);
-    if (size <= 0) throw std::runtime_error("cliqued embedded does not start");
-    const auto list = msgpack::unpack(packet.data(), static_cast<std::size_t>(size));
-    workers_ = decode<std::vector<WorkerReady>>(list.get());
+    program_ = Fd(::open(::ptsname(terminal_.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
   }
-  ~PrivateWorkers() {
-    control_ = Fd();
-    ::waitpid(process_, nullptr, 0);
-  }
-  PrivateWorkers(const PrivateWorkers&) = delete;
-  PrivateWorkers& operator=(const PrivateWorkers&) = delete;
 
-  WorkerAddress worker() const { return workers_.at(0).address; }
+  /// For the program's standard error.
+  int descriptor() const { return program_.get(); }
   /// Waits until the terminal shows the text. @returns all that it shows
   std::string shown(const std::string& text) {
     for (pollfd ready{terminal_.get(), POLLIN, 0};
@@ -179,9 +157,7 @@ class PrivateWorkers {
 
  private:
   const Fd terminal_{::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)};
-  Fd control_;
-  pid_t process_ = -1;
-  std::vector<WorkerReady> workers_;
+  Fd program_;
   std::string shown_;
 };
 
@@ -632,14 +608,15 @@ TEST_F(HostileKernel, GivenAFloodOfLinesThenTheLogGetsFewOfThem) {
 
 TEST_F(HostileKernel, GivenPrivateWorkersThenItOnlyAddsTextToTheTerminalOfTheProgram) {
   look_at_caches();
-  PrivateWorkers workers;
-  Attacker attacker(workers.worker());
+  Terminal terminal;
+  const PrivateWorkers workers(terminal.descriptor());
+  Attacker attacker(workers.first());
   // To type into a terminal, a process must have it.
   EXPECT_EQ(attacker.call(SYS_ioctl, {STDERR_FILENO, TCGETS, Argument::memory(64)}), -ENOTTY);
   EXPECT_EQ(attacker.call(SYS_ioctl, {STDERR_FILENO, TIOCSTI, "x"}), -ENOTTY);
   const std::string text = "\x1b[2J\x1b]0;title\x07 the end\n";
   ASSERT_EQ(attacker.call(SYS_write, {STDERR_FILENO, text, text.size()}), static_cast<long>(text.size()));
-  const std::string shown = workers.shown(" the end");
+  const std::string shown = terminal.shown(" the end");
   EXPECT_NE(shown.find("\\x1b[2J\\x1b]0;title\\x07 the end"), std::string::npos) << shown;
   EXPECT_EQ(shown.find('\x1b'), std::string::npos);
 }

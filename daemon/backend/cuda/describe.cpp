@@ -17,6 +17,7 @@
 #include "daemon/compiler/contract/language_features.hpp"
 #include "daemon/compiler/contract/spirv.hpp"
 #include "daemon/compiler/nvrtc/library.hpp"
+#include "protocol/properties.hpp"
 
 namespace clique::daemon::cuda {
 
@@ -111,7 +112,7 @@ void describe_identity(const Device& device, Writer& write) {
   CLIQUE_CUDA(DeviceGetName(name.data(), static_cast<int>(name.size() - 1), device.native));
   write(CL_DEVICE_TYPE, cl_device_type{CL_DEVICE_TYPE_GPU});
   write(CL_DEVICE_NAME, std::string(name.data()));
-  write(CL_DEVICE_VENDOR, std::string("NVIDIA Corporation"));
+  write(CL_DEVICE_VENDOR, std::string(kNvidiaName));
   write(CL_DEVICE_VENDOR_ID, kNvidiaVendor);
   write(CL_DRIVER_VERSION, driver_version_text());
   write(CL_DEVICE_PROFILE, std::string("FULL_PROFILE"));
@@ -390,7 +391,7 @@ protocol::Attached describe(const Device& device) {
   protocol::Attached result;
   Writer platform(result.platform);
   platform(CL_PLATFORM_NAME, std::string("CUDA"));
-  platform(CL_PLATFORM_VENDOR, std::string("NVIDIA Corporation"));
+  platform(CL_PLATFORM_VENDOR, std::string(kNvidiaName));
   platform(CL_PLATFORM_VERSION, std::string("OpenCL 3.0 Clique " CLIQUE_VERSION));
   platform(CL_PLATFORM_PROFILE, std::string("FULL_PROFILE"));
   platform(CL_PLATFORM_EXTENSIONS, joined(all_extensions(device)));
@@ -405,6 +406,14 @@ protocol::Attached describe(const Device& device) {
   description.sparse_buffers = device.placeable;
   result.devices.push_back(std::move(description));
   return result;
+}
+
+protocol::Driver describe_gpu(std::uint32_t number) {
+  const protocol::Attached described = describe(find_device(number));
+  return {.id = number,
+          .devices = described.devices,
+          .name = protocol::property_text(described.platform, CL_PLATFORM_NAME),
+          .vendor = protocol::property_text(described.platform, CL_PLATFORM_VENDOR)};
 }
 
 }  // namespace clique::daemon::cuda

@@ -1,6 +1,7 @@
 #include "daemon/backend/opencl/probe.hpp"
 
 #include "daemon/backend/opencl/native.hpp"
+#include "daemon/common/vendor_ids.hpp"
 
 namespace clique::daemon::opencl {
 
@@ -20,7 +21,8 @@ std::vector<ListedPlatform> list_platforms(Wanted wanted) {
     };
     platform.name = text(CL_PLATFORM_NAME);
     if (platform.name == "Clique") continue;
-    if (!wanted.nvidia && text(CL_PLATFORM_VENDOR) == "NVIDIA Corporation") continue;
+    platform.vendor = text(CL_PLATFORM_VENDOR);
+    if (!wanted.nvidia && platform.vendor == kNvidiaName) continue;
     cl_uint devices = 0;
     clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 0, nullptr, &devices);
     std::vector<cl_device_id> ids(devices);

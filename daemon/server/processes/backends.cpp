@@ -7,6 +7,7 @@
 #include "daemon/worker/backend.hpp"
 #include "daemon/worker/options.hpp"
 #ifdef CLIQUE_HAS_CUDA
+#include "daemon/backend/cuda/describe.hpp"
 #include "daemon/backend/cuda/gpu/probe.hpp"
 #include "daemon/backend/cuda/make_backend.hpp"
 #endif
@@ -40,6 +41,14 @@ std::vector<ListedPlatform> list_platforms(NvidiaDriver nvidia) {
   const auto others = opencl::list_platforms({.nvidia = platforms.empty()});
   platforms.insert(platforms.end(), others.begin(), others.end());
   return platforms;
+}
+
+void send_gpus(const ControlChannel& control) {
+  const std::vector<ListedPlatform> gpus = list_gpus(NvidiaDriver::Cuda);
+  control.send(gpus);
+#ifdef CLIQUE_HAS_CUDA
+  for (const ListedPlatform& gpu : gpus) control.send(cuda::describe_gpu(gpu.index));
+#endif
 }
 
 }  // namespace clique::daemon

@@ -21,4 +21,8 @@ std::unique_ptr<Backend> make_backend(const WorkerOptions& options, const Surrou
 /// for NVIDIA's OpenCL driver.
 std::vector<ListedPlatform> list_platforms(NvidiaDriver nvidia);
 
+/// Sends the GPUs that are used through CUDA, as a worker does that is started for any of them. Their driver
+/// is loaded into this process.
+void send_gpus(const ControlChannel& control);
+
 }  // namespace clique::daemon

@@ -124,12 +124,9 @@ unsigned PeerLinks::idle_streams(protocol::PeerId peer) {
 }
 
 unsigned PeerLinks::chunks_ahead(protocol::PeerId peer, std::size_t chunk) {
-  // Enough for the stages of a transfer to overlap on each connection. On a long route, as much as is in
-  // flight at this rate during a round trip, up to a limit.
-  constexpr std::size_t kLeast = 16U << 20U;
-  constexpr unsigned kFewest = 6;
-  constexpr unsigned kMost = 64;
-  constexpr double kBytesPerNs = 3;
+  constexpr std::size_t kShared = 16U << 20U;
+  constexpr std::size_t kFewest = 6;
+  constexpr std::size_t kMost = 64;
   std::chrono::nanoseconds round_trip{0};
   bool shared = false;
   if (peer == protocol::kClientPeer) {
@@ -141,13 +138,9 @@ unsigned PeerLinks::chunks_ahead(protocol::PeerId peer, std::size_t chunk) {
     shared = link == links_.end() || link->second.shared;
     if (!shared) round_trip = link->second.lines.front().line->round_trip();
   }
-  if (shared) return static_cast<unsigned>(std::min<std::size_t>(kFewest, kLeast / chunk));
-  const double held = static_cast<double>(round_trip.count()) * kBytesPerNs / static_cast<double>(chunk);
-  const unsigned fewest =
-      round_trip > protocol::kLongWay
-          ? kFewest
-          : kFewest * protocol::stream_count(std::chrono::nanoseconds{0}, protocol::Encryption::All);
-  return static_cast<unsigned>(std::clamp<double>(held, fewest, kMost));
+  if (shared) return static_cast<unsigned>(std::min(kFewest, kShared / chunk));
+  const std::size_t window = protocol::window_size(round_trip, protocol::Encryption::All);
+  return static_cast<unsigned>(std::clamp(window / chunk, kFewest, kMost));
 }
 
 bool PeerLinks::try_shared(Link& link) {

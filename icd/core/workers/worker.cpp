@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <map>
 #include <utility>
 
 #include "icd/common/say.hpp"
@@ -24,6 +25,23 @@ namespace {
 
 /// How long text of a kernel waits for text that another node printed before.
 constexpr std::chrono::seconds kPrintPatience{1};
+
+/// Opens those of the workers with these positions, which are of one node.
+void open_of_node(std::span<Worker* const> workers, std::span<const std::size_t> positions,
+                  std::span<std::string> failures) {
+  try {
+    std::vector<std::size_t> drivers;
+    for (const std::size_t position : positions) drivers.push_back(workers[position]->number());
+    const std::vector<std::string> of_drivers = workers[positions[0]]->node().open(drivers);
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      failures[positions[i]] = of_drivers[i];
+      if (of_drivers[i].empty()) workers[positions[i]]->open();
+    }
+  } catch (const std::exception& error) {
+    for (const std::size_t position : positions)
+      if (!workers[position]->opened() && failures[position].empty()) failures[position] = error.what();
+  }
+}
 
 }  // namespace
 
@@ -255,19 +273,15 @@ void Worker::lost(const std::string& reason) {
 
 std::vector<std::string> open_all(std::span<Worker* const> workers) {
   std::vector<std::string> failures(workers.size());
-  std::vector<std::size_t> closed;
+  std::map<const Node*, std::vector<std::size_t>> closed;
   for (std::size_t i = 0; i < workers.size(); ++i) {
     if (workers[i]->lost()) failures[i] = "the connection to node " + workers[i]->node().name() + " is lost";
-    if (!workers[i]->opened()) closed.push_back(i);
+    if (!workers[i]->opened()) closed[&workers[i]->node()].push_back(i);
   }
+  std::vector<std::vector<std::size_t>> of_nodes;
+  for (auto& [node, positions] : closed) of_nodes.push_back(std::move(positions));
   const trace::Wait waiting([] { return std::string("sessions with nodes"); });
-  in_parallel(closed.size(), [&](std::size_t i) {
-    try {
-      workers[closed[i]]->open();
-    } catch (const std::exception& error) {
-      failures[closed[i]] = error.what();
-    }
-  });
+  in_parallel(of_nodes.size(), [&](std::size_t i) { open_of_node(workers, of_nodes[i], failures); });
   return failures;
 }
 

@@ -37,6 +37,9 @@ class Worker final : public Reports {
   /// The position in Platform::workers(); names the worker as a holder of content and as a peer.
   unsigned index() const { return index_; }
   const Node& node() const { return node_; }
+  Node& node() { return node_; }
+  /// The position in node().drivers().
+  std::size_t number() const { return driver_; }
   /// The node's description of its driver.
   const protocol::Driver& driver() const;
   /// The node's name, followed by the worker's number there if the node has several: for people.

@@ -31,11 +31,9 @@ constexpr int kGoodbyeMs = 100;
 /// The longest resume timeout that a node can be configured to have: a week.
 constexpr std::chrono::milliseconds kLongestResume = std::chrono::hours(7 * 24);
 
-/// How many bytes of uploads may be in flight: enough for the worker's stages to overlap, and no more, since
-/// uploads delay other traffic; or what a link of kBytesPerNs holds, if that is more, up to a limit.
-constexpr std::size_t kWindow = 4U << 20U;
-constexpr double kBytesPerNs = 3;
-constexpr std::size_t kLargestWindow = 64U << 20U;
+/// How many bytes of uploads may be in flight through shared memory: enough for the worker's stages to
+/// overlap, and no more, since uploads delay other traffic.
+constexpr std::size_t kSharedWindow = 4U << 20U;
 
 /// @param segments set if the memory is a virtual machine's, and has a place for segments
 std::shared_ptr<protocol::SharedMemory> take_offer(const WorkerEndpoint& worker,
@@ -151,11 +149,7 @@ std::size_t Session::largest_with_commands() const {
 }
 
 std::size_t Session::upload_window() const {
-  if (shared_) return kWindow;
-  const std::size_t least =
-      long_way() ? kWindow : kWindow * protocol::stream_count(0ns, worker_.client.encryption());
-  const auto on_the_way = static_cast<double>(clock_.round_trip().count()) * kBytesPerNs;
-  return std::clamp(static_cast<std::size_t>(on_the_way), least, kLargestWindow);
+  return shared_ ? kSharedWindow : protocol::window_size(round_trip_, worker_.client.encryption());
 }
 
 void Session::start(Reports& reports) {

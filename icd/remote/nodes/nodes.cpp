@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <mutex>
 #include <optional>
@@ -233,7 +234,8 @@ DeviceUse use_of(const NodeSettings& settings, bool same_user) {
 std::unique_ptr<Node> node_at(protocol::ZmqContext& zmq, const NodeAddress& node, const std::string& address,
                               const std::shared_ptr<const Configuration>& configuration,
                               protocol::Offer offer) {
-  const auto open = [&zmq, node, address, configuration](const std::optional<protocol::Choice>& choice) {
+  const auto open = [&zmq, node, address, configuration](const std::optional<protocol::Choice>& choice,
+                                                         const auto& /*needed*/) {
     try {
       return tell(open_session(zmq, node, address, *configuration, choice), "node '" + node.text() + "'");
     } catch (const Unreachable& error) {
@@ -334,24 +336,31 @@ std::vector<std::unique_ptr<Node>> find_configured(protocol::ZmqContext& zmq, co
   return nodes;
 }
 
-/// This host as a node: starts private workers and opens the session with them.
+/// This host as a node, whose workers are private.
 std::unique_ptr<Node> start_node(protocol::ZmqContext& zmq, const NodeSettings& settings) {
+  const auto deadline = [settings] {
+    return Clock::now() + std::max(settings.connect_timeout, kEmbeddedTimeout);
+  };
   try {
-    const auto deadline = Clock::now() + std::max(settings.connect_timeout, kEmbeddedTimeout);
-    auto links = tell(open_links(zmq, start_embedded(deadline), settings, deadline), "this host").links;
-    if (links.empty()) return nullptr;
-    std::vector<protocol::Driver> drivers;
-    drivers.reserve(links.size());
-    for (const auto& link : links)
-      drivers.push_back({link->endpoint().driver, link->attached().devices,
-                         protocol::property_text(link->attached().platform, CL_PLATFORM_NAME), false,
-                         protocol::property_text(link->attached().platform, CL_PLATFORM_VENDOR)});
-    const std::string name = links[0]->endpoint().node;
-    auto once = std::make_shared<OpenedSession>(OpenedSession{std::move(links)});
-    std::set<std::uint32_t> available = free_drivers(drivers);
+    const auto workers = std::make_shared<PrivateWorkers>(deadline());
+    const auto open = [&zmq, settings, deadline, workers](const auto& /*chosen*/, auto needed) {
+      try {
+        const auto until = deadline();
+        PrivateWorkers::Started started = workers->start(needed, until);
+        OpenedSession session =
+            tell(open_links(zmq, std::move(started.workers), settings, until), "this host");
+        session.withheld = std::move(started.withheld);
+        return session;
+      } catch (const std::exception& error) {
+        const std::string text = std::string("no worker could be started on this host: ") + error.what();
+        say_once(text);
+        throw Error(CL_DEVICE_NOT_AVAILABLE, text);
+      }
+    };
+    std::set<std::uint32_t> available = free_drivers(workers->drivers());
     return std::make_unique<Node>(
-        name, std::move(drivers), [once](const auto&) { return std::move(*once); },
-        [available = std::move(available)] { return available; }, use_of(settings, /*same_user=*/true));
+        workers->host(), workers->drivers(), open, [available = std::move(available)] { return available; },
+        use_of(settings, /*same_user=*/true));
   } catch (const std::exception& error) {
     say_once(std::string("no node is configured, and no worker could be started on this host: ") +
              error.what());
@@ -414,28 +423,55 @@ std::optional<protocol::Choice> Node::wanted() const {
 
 Link& Node::link(std::size_t driver) {
   const std::lock_guard lock(mutex_);
-  if (!links_[driver]) {
-    OpenedSession session = open_(wanted());
-    for (std::unique_ptr<Link>& opened : session.links) {
-      const auto served = std::find_if(drivers_.begin(), drivers_.end(), [&](const protocol::Driver& each) {
-        return each.id == opened->endpoint().driver;
-      });
-      if (served == drivers_.end()) continue;
-      // A daemon that was restarted meanwhile may serve other devices under this id.
-      if (names(served->devices) != names(opened->attached().devices)) continue;
-      std::unique_ptr<Link>& mine = links_[static_cast<std::size_t>(served - drivers_.begin())];
-      if (mine) continue;
-      mine = std::move(opened);
-      if (!mine->shares_memory()) begin_use();
-    }
-    for (const protocol::Withheld& withheld : session.withheld) {
-      if (withheld.driver != drivers_[driver].id) continue;
-      say_once(withheld.reason);
-      throw Error(CL_DEVICE_NOT_AVAILABLE, withheld.reason);
-    }
-  }
-  if (!links_[driver]) throw Error(CL_DEVICE_NOT_AVAILABLE, "node " + name_ + " no longer offers the device");
+  const std::string failure = open_locked(std::array{driver})[0];
+  if (!failure.empty()) throw Error(CL_DEVICE_NOT_AVAILABLE, failure);
   return *links_[driver];
+}
+
+std::vector<std::string> Node::open(std::span<const std::size_t> drivers) {
+  const std::lock_guard lock(mutex_);
+  return open_locked(drivers);
+}
+
+std::vector<std::string> Node::open_locked(std::span<const std::size_t> drivers) {
+  std::vector<std::string> failures(drivers.size());
+  std::vector<std::uint32_t> needed;
+  for (const std::size_t driver : drivers)
+    if (!links_[driver]) needed.push_back(drivers_[driver].id);
+  if (needed.empty()) return failures;
+  std::string failure = "node " + name_ + " no longer offers the device";
+  std::vector<protocol::Withheld> withheld;
+  try {
+    OpenedSession session = open_(wanted(), needed);
+    take(std::move(session.links));
+    withheld = std::move(session.withheld);
+  } catch (const Error& error) {
+    failure = error.what();
+  }
+  for (std::size_t i = 0; i < drivers.size(); ++i) {
+    if (links_[drivers[i]]) continue;
+    const auto refused = std::find_if(withheld.begin(), withheld.end(), [&](const auto& each) {
+      return each.driver == drivers_[drivers[i]].id;
+    });
+    if (refused != withheld.end()) say_once(refused->reason);
+    failures[i] = refused != withheld.end() ? refused->reason : failure;
+  }
+  return failures;
+}
+
+void Node::take(std::vector<std::unique_ptr<Link>> links) {
+  for (std::unique_ptr<Link>& opened : links) {
+    const auto served = std::find_if(drivers_.begin(), drivers_.end(), [&](const protocol::Driver& each) {
+      return each.id == opened->endpoint().driver;
+    });
+    if (served == drivers_.end()) continue;
+    // A daemon that was restarted meanwhile may serve other devices under this id.
+    if (names(served->devices) != names(opened->attached().devices)) continue;
+    std::unique_ptr<Link>& mine = links_[static_cast<std::size_t>(served - drivers_.begin())];
+    if (mine) continue;
+    mine = std::move(opened);
+    if (!mine->shares_memory()) begin_use();
+  }
 }
 
 bool Node::available(std::size_t driver) {

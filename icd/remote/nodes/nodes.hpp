@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,9 @@ struct OpenedSession {
 class Node final : private protocol::OpensslUser {
  public:
   /// Opens a session for what was chosen; nothing: for all devices. Throws Error(CL_DEVICE_NOT_AVAILABLE).
-  using Open = std::function<OpenedSession(const std::optional<protocol::Choice>&)>;
+  /// Its workers are at least those of the drivers (Driver::id) that are needed now.
+  using Open = std::function<OpenedSession(const std::optional<protocol::Choice>& chosen,
+                                           std::span<const std::uint32_t> needed)>;
   /// Asks the node which drivers (Driver::id) it would open a session with.
   using Ask = std::function<std::set<std::uint32_t>()>;
   /// Reserves devices, and asks for the load of all. Throws Unreachable.
@@ -68,6 +71,8 @@ class Node final : private protocol::OpensslUser {
   /// there is none, which takes the connect timeout at most. Throws Error(CL_DEVICE_NOT_AVAILABLE) with the
   /// cause; a later call tries again.
   Link& link(std::size_t driver);
+  /// Opens links to several workers at the same time, as link() does. @returns the failures, or empty texts.
+  std::vector<std::string> open(std::span<const std::size_t> drivers);
   /// True if the node would open a session with drivers()[driver], as it said within the last second. Asks it
   /// if need be, which takes the connect timeout at most.
   bool available(std::size_t driver);
@@ -82,6 +87,10 @@ class Node final : private protocol::OpensslUser {
   /// The connections to the node end before the process does. Tells the workers; nobody else has to know.
   void before_stop() override;
   void stop_use() override {}
+  /// Opens a session for those of the drivers without a link. @returns as open() does
+  std::vector<std::string> open_locked(std::span<const std::size_t> drivers);
+  /// Keeps the links to workers of drivers() that have none yet.
+  void take(std::vector<std::unique_ptr<Link>> links);
   /// What the next session is for: all that has been chosen, or what earlier sessions lack.
   std::optional<protocol::Choice> wanted() const;
 

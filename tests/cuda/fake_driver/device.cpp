@@ -1,4 +1,6 @@
 // The driver, its devices, and the context.
+#include <unistd.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -94,9 +96,11 @@ EXPORT cuMemPoolGetAttribute(CUmemoryPool /*pool*/, CUmemPool_attribute /*name*/
 EXPORT cuMemPoolTrimTo(CUmemoryPool /*pool*/, std::size_t /*kept*/) {
   return CUDA_SUCCESS;
 }
+// While the file exists that FAKE_CUDA_TAKEN_WHILE names, another process has the GPUs for itself.
 EXPORT cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice /*device*/) {
   *context = nullptr;
-  return CUDA_SUCCESS;
+  const char* file = std::getenv("FAKE_CUDA_TAKEN_WHILE");
+  return file != nullptr && ::access(file, F_OK) == 0 ? CUDA_ERROR_DEVICE_UNAVAILABLE : CUDA_SUCCESS;
 }
 EXPORT cuCtxGetDevice(CUdevice* device) {
   *device = 0;

@@ -25,7 +25,7 @@ std::string Device::architecture() const {
   return "sm_" + std::to_string(major) + std::to_string(minor);
 }
 
-Device open_device(std::uint32_t number) {
+Device find_device(std::uint32_t number) {
   open_driver();
   int count = 0;
   CLIQUE_CUDA(DeviceGetCount(&count));
@@ -34,9 +34,6 @@ Device open_device(std::uint32_t number) {
                              std::to_string(count));
   Device device;
   CLIQUE_CUDA(DeviceGet(&device.native, static_cast<int>(number)));
-  check(when_there_is_room([&] { return driver().DevicePrimaryCtxRetain(&device.context, device.native); }),
-        "cuDevicePrimaryCtxRetain");
-  CLIQUE_CUDA(CtxSetCurrent(device.context));
   device.major = static_cast<unsigned>(device.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR));
   device.minor = static_cast<unsigned>(device.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
   const auto number_of = [&device](CUdevice_attribute name) {
@@ -53,6 +50,14 @@ Device open_device(std::uint32_t number) {
   device.placeable = device.attribute(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) != 0;
   int mps = 0;
   device.mps = driver().DeviceGetAttribute(&mps, kMpsEnabled, device.native) == CUDA_SUCCESS && mps != 0;
+  return device;
+}
+
+Device open_device(std::uint32_t number) {
+  Device device = find_device(number);
+  check(when_there_is_room([&] { return driver().DevicePrimaryCtxRetain(&device.context, device.native); }),
+        "cuDevicePrimaryCtxRetain");
+  CLIQUE_CUDA(CtxSetCurrent(device.context));
   return device;
 }
 

@@ -9,10 +9,10 @@
 
 namespace clique::daemon::cuda {
 
-/// An open GPU.
+/// A GPU.
 struct Device {
   CUdevice native = 0;
-  CUcontext context = nullptr;    ///< its primary context
+  CUcontext context = nullptr;    ///< its primary context; null: it is not open
   unsigned major = 0, minor = 0;  ///< compute capability
   GridLimits limits;
   std::uint32_t most_local = 0;  ///< bytes of local memory that a work-group can use
@@ -26,8 +26,11 @@ struct Device {
   std::string architecture() const;
 };
 
-/// Opens the driver and a GPU, and makes the GPU's context current. Throws std::runtime_error.
+/// Opens the driver, and looks up a GPU without opening it, which takes neither time nor memory of the GPU.
+/// Throws std::runtime_error.
 /// @param number in CUDA's order
+Device find_device(std::uint32_t number);
+/// As find_device(), and opens the GPU, and makes its context current.
 Device open_device(std::uint32_t number);
 
 /// The extensions of OpenCL C that programs for the GPU may use.

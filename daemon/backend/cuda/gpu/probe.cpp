@@ -6,6 +6,7 @@
 #include "daemon/compiler/client/compiler_process.hpp"
 
 #include "daemon/common/log.hpp"
+#include "daemon/common/vendor_ids.hpp"
 
 namespace clique::daemon::cuda {
 
@@ -32,6 +33,7 @@ std::vector<ListedPlatform> list_gpus() {
       platform.kind = PlatformKind::Cuda;
       platform.index = static_cast<std::uint32_t>(i);
       platform.name = "CUDA";
+      platform.vendor = kNvidiaName;
       platform.devices.push_back({name.data(), CL_DEVICE_TYPE_GPU});
       result.push_back(std::move(platform));
     }

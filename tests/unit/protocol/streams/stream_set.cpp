@@ -303,6 +303,19 @@ TEST(PartSize, LetsAllStreamsCarryTheSame) {
   }
 }
 
+TEST(WindowSize, IsWhatTheEndsAndTwoRoundTripsHold) {
+  using namespace std::chrono_literals;
+  for (const Encryption encryption : {Encryption::None, Encryption::All}) {
+    // Some parts for each stream, which all send on short ways.
+    EXPECT_EQ(window_size(0ns, encryption),
+              std::min<std::size_t>(stream_count(0ns, encryption) * 4 * kMiB, 64 * kMiB));
+    // 25 Gb/s, which are 3 bytes per ns, and what was lost comes a round trip later.
+    EXPECT_GE(window_size(2ms, encryption), 2 * 3 * 2'000'000U + 4 * kMiB);
+    EXPECT_LE(window_size(2ms, encryption), window_size(10ms, encryption));
+    EXPECT_EQ(window_size(1s, encryption), 64 * kMiB);
+  }
+}
+
 TEST_P(StreamSets, CarryPartsInBothDirections) {
   connect();
   near.places = false;

@@ -41,7 +41,7 @@ class LyingNode : public ::testing::Test {
 
   void open() {
     fake_.run([] {});  // so that its thread sees the functions that were set
-    const auto open = [this](const auto&) {
+    const auto open = [this](const auto&, const auto&) {
       std::vector<std::unique_ptr<Link>> links;
       WorkerEndpoint endpoint = fake_.endpoint();
       endpoint.build_timeout = build_timeout_;

@@ -41,7 +41,7 @@ struct Node {
       released.insert(released.end(), message.objects.begin(), message.objects.end());
     };
     fake.run([] {});  // makes the functions that were set visible to its thread
-    const auto open = [this, &zmq](const auto&) {
+    const auto open = [this, &zmq](const auto&, const auto&) {
       std::vector<std::unique_ptr<Link>> links;
       links.push_back(std::make_unique<Link>(zmq, fake.endpoint(), kPatience));
       return OpenedSession{std::move(links)};

@@ -38,7 +38,7 @@ class HostReadsOfAContext : public ::testing::Test {
       if (std::find(ids.begin(), ids.end(), context_id_.load()) != ids.end()) released_ = true;
     };
     fake_.run([] {});  // so that its thread sees these functions
-    const auto open = [this](const auto&) {
+    const auto open = [this](const auto&, const auto&) {
       std::vector<std::unique_ptr<Link>> links;
       links.push_back(std::make_unique<Link>(zmq_, fake_.endpoint(), kPatience));
       return OpenedSession{std::move(links)};

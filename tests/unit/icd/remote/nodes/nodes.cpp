@@ -73,7 +73,9 @@ protocol::Offer offer(const std::string& node, std::uint32_t drivers = 1) {
 }
 
 TEST(Nodes, AreReportedLostOnceByTheProcessThatHasTheSession) {
-  Node node("one", {}, [](const auto&) { return OpenedSession{}; }, [] { return std::set<std::uint32_t>(); });
+  Node node(
+      "one", {}, [](const auto&, const auto&) { return OpenedSession{}; },
+      [] { return std::set<std::uint32_t>(); });
   testing::internal::CaptureStderr();
   const pid_t child = ::fork();
   if (child == 0) {

@@ -35,7 +35,7 @@ class SelectionTest : public ::testing::Test {
     std::vector<std::unique_ptr<Node>> result;
     for (std::size_t i = 0; i < daemons.size(); ++i) {
       Daemon& daemon = daemons[i];
-      const auto open = [&daemon](const std::optional<protocol::Choice>& choice) {
+      const auto open = [&daemon](const std::optional<protocol::Choice>& choice, const auto& /*needed*/) {
         daemon.opened.push_back(choice);
         return OpenedSession{{}, {{7, "another session has it"}}};
       };
