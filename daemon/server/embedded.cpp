@@ -107,8 +107,7 @@ bool may_have_other_drivers() {
 
 constexpr const char* kNoDriver =
     "no OpenCL driver is installed on this host. Install one, such as pocl-opencl-icd, or set CLIQUE_NODES "
-    "to "
-    "the nodes to use";
+    "to the nodes to use";
 
 /// The workers of an application. One of a GPU starts when the application asks for it, because a GPU that is
 /// open takes time to open and memory. The others describe their devices, and so start at once.
@@ -196,7 +195,7 @@ std::vector<ListedPlatform> PrivateWorkers::list(NvidiaDriver nvidia, std::vecto
 
 std::vector<ListedPlatform> PrivateWorkers::list_gpus(std::vector<protocol::Driver>& gpus) {
   try {
-    const auto listed = parse_platforms(receive_from(*spare_, application_.fd()));
+    auto listed = parse_platforms(receive_from(*spare_, application_.fd()));
     for (std::size_t i = 0; i < listed.size(); ++i)
       gpus.push_back(parse_driver(receive_from(*spare_, application_.fd())));
     return listed;
@@ -258,6 +257,8 @@ void PrivateWorkers::describe(const std::vector<protocol::Driver>& gpus) {
 
 /// Waits for what the worker says until it is ready.
 void PrivateWorkers::await_description(Worker& worker) {
+  if (!worker.process)
+    throw std::runtime_error("GPU " + std::to_string(worker.platform.index) + " was not described");
   while (!worker.ready) {
     auto said = parse_worker(receive_from(*worker.process, application_.fd()));
     if (auto* ready = std::get_if<WorkerReady>(&said))
@@ -287,6 +288,7 @@ void PrivateWorkers::answer(Worker& worker) {
 void PrivateWorkers::withhold(Worker& worker, const std::string& reason) {
   worker.starting = false;
   worker.process.reset();
+  worker.ready.reset();
   if (std::exchange(worker.wanted, false))
     application_.send(WorkersStarted{{}, {{worker.driver.id, reason}}});
 }
@@ -313,7 +315,9 @@ void PrivateWorkers::take_packet(std::uint32_t driver) {
   try {
     const auto packet = worker.process->control().receive();
     if (!packet && !worker.starting) {
-      worker.process.reset();  // its client, the application, notices by itself
+      // Its client, the application, notices by itself.
+      worker.process.reset();
+      worker.ready.reset();
       return;
     }
     if (worker.starting) {

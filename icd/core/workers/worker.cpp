@@ -279,6 +279,7 @@ std::vector<std::string> open_all(std::span<Worker* const> workers) {
     if (!workers[i]->opened()) closed[&workers[i]->node()].push_back(i);
   }
   std::vector<std::vector<std::size_t>> of_nodes;
+  of_nodes.reserve(closed.size());
   for (auto& [node, positions] : closed) of_nodes.push_back(std::move(positions));
   const trace::Wait waiting([] { return std::string("sessions with nodes"); });
   in_parallel(of_nodes.size(), [&](std::size_t i) { open_of_node(workers, of_nodes[i], failures); });
