@@ -4,13 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <future>
-#include <msgpack.hpp>
 
 #include "icd/remote/nodes/nodes.hpp"
+#include "protocol/codec.hpp"
 #include "protocol/host_id.hpp"
 #include "protocol/version.hpp"
 #include "unit/icd/remote/fakes.hpp"
@@ -380,23 +381,26 @@ class Embedded : public testing::Test {
     ::chmod(path.c_str(), 0755);
     return path;
   }
-  /// A shell command that announces this worker.
-  static std::string announce(const FakeWorker& worker) {
-    msgpack::sbuffer packet;
-    msgpack::packer packer(packet);
-    packer.pack_array(1);
-    using Bytes = std::vector<unsigned char>;
-    const std::tuple<std::string, std::string, Bytes, bool> kNoPass;
-    packer.pack(std::make_tuple("fake", "maker",
-                                std::make_tuple(worker.commands_port(), worker.reports_port(), 1234, kNoPass,
-                                                kNoPass, "", 0, Bytes(), 0, "")));
+  /// A shell command that sends the message as a packet.
+  template <typename M>
+  static std::string send(const M& message) {
+    const protocol::Buffer packet = protocol::encode(message);
     std::string command = "printf '";
-    for (const char c : std::string(packet.data(), packet.size())) {
+    for (const std::byte byte : packet.bytes()) {
       char octal[8];
-      std::snprintf(octal, sizeof octal, "\\%03o", static_cast<unsigned char>(c));
+      std::snprintf(octal, sizeof octal, "\\%03o", std::to_integer<unsigned>(byte));
       command += octal;
     }
-    return command + "' >&3";
+    return command + "' >&3\n";
+  }
+  /// Lists the drivers, and answers requests for workers in this order.
+  static std::string play(std::uint32_t drivers, const std::vector<protocol::WorkersStarted>& answers) {
+    std::string body;
+    for (std::uint32_t id = 0; id < drivers; ++id) body += send(protocol::Driver{id, {}});
+    body += send(protocol::WorkersStarted{});
+    for (const protocol::WorkersStarted& answer : answers)
+      body += "head -c 1 <&3 >/dev/null\n" + send(answer);
+    return body;
   }
   std::filesystem::path folder;
   protocol::ZmqContext zmq{1};
@@ -405,9 +409,9 @@ class Embedded : public testing::Test {
 TEST_F(Embedded, LivesAsLongAsItsLinks) {
   FakeWorker worker;
   const auto ended = folder / "ended";
-  const Variable daemon("CLIQUE_DAEMON",
-                        script("echo \"$@\" >" + (folder / "arguments").string() + "\n" + announce(worker) +
-                               "\ncat <&3 >/dev/null\ntouch " + ended.string()));
+  const Variable daemon("CLIQUE_DAEMON", script("echo \"$@\" >" + (folder / "arguments").string() + "\n" +
+                                                play(1, {{{address(worker)}}}) +
+                                                "cat <&3 >/dev/null\ntouch " + ended.string()));
   auto opened = open(zmq, "");
   ASSERT_EQ(opened.links.size(), 1U) << opened.said;
   EXPECT_EQ(opened.links[0]->endpoint().peers, "tcp://127.0.0.1:1234");
@@ -418,6 +422,50 @@ TEST_F(Embedded, LivesAsLongAsItsLinks) {
   EXPECT_FALSE(std::filesystem::exists(ended));
   opened.nodes.clear();
   EXPECT_TRUE(eventually([&] { return std::filesystem::exists(ended); }));
+}
+
+TEST_F(Embedded, StartsTheWorkersThatAreNeeded) {
+  FakeWorker workers[2];
+  const Variable daemon(
+      "CLIQUE_DAEMON",
+      script(play(3, {{{address(workers[0], 2)}}, {{address(workers[1], 0)}}}) + "cat <&3 >/dev/null"));
+  const Variable none("CLIQUE_NODES", "");
+  const auto nodes = find_nodes(zmq);
+  ASSERT_EQ(nodes.size(), 1U);
+  ASSERT_EQ(nodes[0]->drivers().size(), 3U);
+  EXPECT_EQ(nodes[0]->link(2).endpoint().commands, workers[0].endpoint().commands);
+  EXPECT_EQ(nodes[0]->link(0).endpoint().commands, workers[1].endpoint().commands);
+}
+
+TEST_F(Embedded, OpensSeveralWorkersWithOneRequest) {
+  FakeWorker workers[2];
+  // The first answer has come before the second driver is looked at.
+  const protocol::WorkersStarted both{{address(workers[1], 1), address(workers[0], 0)}};
+  const Variable daemon("CLIQUE_DAEMON", script(play(2, {both}) + "cat <&3 >/dev/null"));
+  const Variable none("CLIQUE_NODES", "");
+  const auto nodes = find_nodes(zmq);
+  ASSERT_EQ(nodes.size(), 1U);
+  EXPECT_EQ(nodes[0]->open(std::array<std::size_t, 2>{0, 1}), std::vector<std::string>(2));
+  EXPECT_EQ(nodes[0]->link(1).endpoint().commands, workers[1].endpoint().commands);
+}
+
+TEST_F(Embedded, AsksAgainForAWorkerThatCouldNotBeStarted) {
+  FakeWorker worker;
+  const protocol::WorkersStarted refusal{{}, {{0, "the GPU is full"}}};
+  const Variable daemon("CLIQUE_DAEMON",
+                        script(play(1, {refusal, {{address(worker)}}}) + "cat <&3 >/dev/null"));
+  const Variable none("CLIQUE_NODES", "");
+  const auto nodes = find_nodes(zmq);
+  ASSERT_EQ(nodes.size(), 1U);
+  testing::internal::CaptureStderr();
+  try {
+    nodes[0]->link(0);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), CL_DEVICE_NOT_AVAILABLE);
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "clique: the GPU is full\n");
+  EXPECT_EQ(nodes[0]->link(0).endpoint().commands, worker.endpoint().commands);
 }
 
 TEST_F(Embedded, SaysWhyItCannotBe) {
