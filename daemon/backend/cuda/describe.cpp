@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 #include <type_traits>
+#include <utility>
 
 #include "daemon/backend/cuda/execution/printf_buffers.hpp"
 #include "daemon/backend/cuda/gpu/device.hpp"
@@ -409,9 +410,9 @@ protocol::Attached describe(const Device& device) {
 }
 
 protocol::Driver describe_gpu(std::uint32_t number) {
-  const protocol::Attached described = describe(find_device(number));
+  protocol::Attached described = describe(find_device(number));
   return {.id = number,
-          .devices = described.devices,
+          .devices = std::move(described.devices),
           .name = protocol::property_text(described.platform, CL_PLATFORM_NAME),
           .vendor = protocol::property_text(described.platform, CL_PLATFORM_VENDOR)};
 }

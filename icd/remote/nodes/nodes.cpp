@@ -338,14 +338,12 @@ std::vector<std::unique_ptr<Node>> find_configured(protocol::ZmqContext& zmq, co
 
 /// This host as a node, whose workers are private.
 std::unique_ptr<Node> start_node(protocol::ZmqContext& zmq, const NodeSettings& settings) {
-  const auto deadline = [settings] {
-    return Clock::now() + std::max(settings.connect_timeout, kEmbeddedTimeout);
-  };
+  const auto patience = std::max(settings.connect_timeout, kEmbeddedTimeout);
   try {
-    const auto workers = std::make_shared<PrivateWorkers>(deadline());
-    const auto open = [&zmq, settings, deadline, workers](const auto& /*chosen*/, auto needed) {
+    const auto workers = std::make_shared<PrivateWorkers>(Clock::now() + patience);
+    const auto open = [&zmq, settings, patience, workers](const auto& /*chosen*/, auto needed) {
       try {
-        const auto until = deadline();
+        const auto until = Clock::now() + patience;
         PrivateWorkers::Started started = workers->start(needed, until);
         OpenedSession session =
             tell(open_links(zmq, std::move(started.workers), settings, until), "this host");
