@@ -124,10 +124,10 @@ unsigned PeerLinks::idle_streams(protocol::PeerId peer) {
 }
 
 unsigned PeerLinks::chunks_ahead(protocol::PeerId peer, std::size_t chunk) {
-  // Enough for the stages of a transfer to overlap, and not more memory than a session can be given.
+  // Chunks: enough for the stages of a transfer to overlap, and a limit on the memory that they wait in.
   constexpr std::size_t kFewest = 6;
   constexpr std::size_t kMost = 64;
-  // Bytes, of which shared memory has few.
+  // Bytes: shared memory is small.
   constexpr std::size_t kShared = 16U << 20U;
   std::chrono::nanoseconds round_trip{0};
   bool shared = false;
